@@ -1,0 +1,31 @@
+"""What every test runs under: one BLAS thread, and none of the user's own folders.
+
+Jupyter, IPython, Matplotlib and Chromium keep settings and caches below the home folder. The tests
+(and the kernels, servers and browsers they start, which inherit the environment) get an empty one.
+This happens on import and not in a fixture, since these programs look when they are first imported.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+_home = tempfile.TemporaryDirectory(prefix="course-tests-", ignore_cleanup_errors=True)
+for variable, folder in {
+    "HOME": ".",
+    "USERPROFILE": ".",
+    "IPYTHONDIR": "ipython",
+    "JUPYTER_CONFIG_DIR": "jupyter/config",
+    "JUPYTER_DATA_DIR": "jupyter/data",
+    "JUPYTER_RUNTIME_DIR": "jupyter/runtime",
+    "JUPYTERLAB_SETTINGS_DIR": "jupyter/settings",
+    "JUPYTERLAB_WORKSPACES_DIR": "jupyter/workspaces",
+    "XDG_CACHE_HOME": "cache",
+    "XDG_CONFIG_HOME": "config",
+    "XDG_DATA_HOME": "data",
+}.items():
+    path = Path(_home.name, folder)
+    path.mkdir(parents=True, exist_ok=True)
+    os.environ[variable] = str(path)

@@ -1,0 +1,125 @@
+"""Who may import whom: the engine stands on NumPy alone, and its layers only look down.
+
+The rules are read off the source with `ast`, so that an import inside a function (allowed, since it
+runs late) is told from one that runs when the module is imported.
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.smoke
+
+ROOT = Path(__file__).parents[1]
+ENGINE = sorted((ROOT / "tinygrad_course").rglob("*.py"))
+COURSE = sorted(p for p in (ROOT / "course").rglob("*.py") if "content" not in p.parts)
+
+# From the ground up. A module may import its own layer and those before it.
+LAYERS = (
+    ("errors", "dtype", "device", "shape", "storage", "random", "printing"),
+    ("tensor",),
+    ("autograd",),
+    ("ops",),
+    ("nn",),
+    ("optim", "utils", "serialization", "viz"),
+    ("__init__",),
+)
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+
+def module_name(path: Path) -> str:
+    """`tinygrad_course/ops/conv.py` is `tinygrad_course.ops.conv`."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported(path: Path, *, late: bool) -> Iterator[str]:
+    """Absolute names of the modules that `path` imports; `late` adds those inside functions."""
+    package = module_name(path) if path.name == "__init__.py" else module_name(path.parent)
+
+    def walk(node: ast.AST) -> Iterator[str]:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and not late:
+            return
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            children: list[ast.AST] = list(node.orelse)
+        else:
+            children = list(ast.iter_child_nodes(node))
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: len(package.split(".")) + 1 - node.level]
+            origin = ".".join([*(base if node.level else []), *filter(None, [node.module])])
+            for alias in node.names:
+                inner = ROOT.joinpath(*origin.split("."), alias.name)
+                is_module = inner.is_dir() or inner.with_suffix(".py").exists()
+                yield f"{origin}.{alias.name}" if is_module else origin
+        for child in children:
+            yield from walk(child)
+
+    yield from walk(ast.parse(path.read_text(encoding="utf-8"), str(path)))
+
+
+def layer(module: str) -> str:
+    """The part of the engine that a module belongs to: the name after `tinygrad_course`."""
+    return (module.split(".") + ["__init__"])[1]
+
+
+def test_every_part_of_the_engine_has_a_layer() -> None:
+    assert {layer(module_name(path)) for path in ENGINE} <= set(LEVEL)
+
+
+@pytest.mark.parametrize("path", ENGINE, ids=module_name)
+def test_engine_layers_only_look_down(path: Path) -> None:
+    own = layer(module_name(path))
+    upward = [
+        name
+        for name in imported(path, late=False)
+        if name.startswith("tinygrad_course") and LEVEL[layer(name)] > LEVEL[own]
+    ]
+    assert not upward, f"{module_name(path)} imports from above itself: {upward}"
+
+
+@pytest.mark.parametrize("path", ENGINE, ids=module_name)
+def test_engine_imports_numpy_and_the_standard_library_alone(path: Path) -> None:
+    allowed = sys.stdlib_module_names | {"numpy", "tinygrad_course"}
+    foreign = {n for n in imported(path, late=False) if n.split(".")[0] not in allowed}
+    assert not foreign, f"{module_name(path)} imports {foreign}: import them where they are used"
+
+
+@pytest.mark.parametrize("path", ENGINE, ids=module_name)
+def test_engine_knows_nothing_of_the_course(path: Path) -> None:
+    assert "course" not in {name.split(".")[0] for name in imported(path, late=True)}
+
+
+@pytest.mark.parametrize("path", ENGINE + COURSE, ids=module_name)
+def test_only_the_device_seam_imports_cupy(path: Path) -> None:
+    cupy = {n for n in imported(path, late=True) if n.split(".")[0] in ("cupy", "cupyx")}
+    assert not cupy or path == ROOT / "tinygrad_course" / "device.py"
+
+
+def test_import_with_numpy_alone() -> None:
+    """In a fresh process that can find nothing but the standard library, NumPy and the engine."""
+    program = """
+import sys
+import numpy
+known = set(sys.stdlib_module_names) | {"numpy", "tinygrad_course"}
+class Nothing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] not in known:
+            raise ModuleNotFoundError(f"{name} is blocked in this test", name=name)
+sys.meta_path.insert(0, Nothing())
+import tinygrad_course as tg
+x = tg.tensor([1.0, 2.0], requires_grad=True)
+(x * x).sum().backward()
+print(x.grad.tolist())
+print(sorted({m.split(".")[0] for m in sys.modules} & {"IPython", "cupy", "graphviz", "torch"}))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[:2] == ["[2.0, 4.0]", "[]"]
