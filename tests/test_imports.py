@@ -65,7 +65,7 @@ def imported(path: Path, *, late: bool) -> Iterator[str]:
 
 def layer(module: str) -> str:
     """The part of the engine that a module belongs to: the name after `tinygrad_course`."""
-    return (module.split(".") + ["__init__"])[1]
+    return [*module.split("."), "__init__"][1]
 
 
 def test_every_part_of_the_engine_has_a_layer() -> None:

@@ -1,0 +1,117 @@
+"""Lets the engines take turns, one short burst each a round, and prints medians and ratios.
+
+A ratio is the median over the rounds of that round's ratio, so that whatever else the machine does
+meanwhile hits both sides. Under 1, ours is faster.
+"""
+
+import argparse
+import importlib.util
+import json
+import math
+import sys
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from .worker import Worker
+from .workloads import QUICK, WORKLOADS
+
+# glibc gives freed blocks of 128 KB and more back to the system and faults them in again at every
+# step. The engine tells it not to, at import; "heap kept" is torch with the same courtesy.
+KEEP_HEAP = {"MALLOC_MMAP_THRESHOLD_": "1000000000", "MALLOC_TRIM_THRESHOLD_": "2000000000"}
+ENGINES: dict[str, tuple[str, dict[str, str]]] = {
+    "ours": ("tinygrad_course", {}),
+    "torch": ("torch", {}),
+    "torch, heap kept": ("torch", KEEP_HEAP),
+}
+
+
+def measure(name: str, workers: dict[str, Worker], rounds: int, seconds: float) -> dict[str, Any]:
+    """For each engine its result and its seconds a step in every round, or what went wrong."""
+    answers = {engine: worker.ask(name) for engine, worker in workers.items()}
+    able = [engine for engine, answer in answers.items() if "result" in answer]
+    for number in range(rounds):
+        for engine in able if number % 2 == 0 else able[::-1]:
+            answer = workers[engine].ask(seconds)
+            answers[engine].setdefault("rounds", []).append(answer.pop("seconds", math.nan))
+            answers[engine] |= answer
+    return answers
+
+
+def agree(ours: list[float], theirs: list[float]) -> bool:
+    """Equal up to float32 rounding that three training steps have carried on."""
+    pairs = zip(ours, theirs, strict=True)
+    return all(math.isclose(a, b, rel_tol=1e-3, abs_tol=1e-6) for a, b in pairs)
+
+
+def short(number: float) -> str:
+    """Three digits, never an exponent."""
+    return f"{number:.3g}" if number < 999.5 else f"{number:,.0f}"
+
+
+def row(name: str, answers: dict[str, Any]) -> str:
+    """The workload's line of the table."""
+    title, unit, per, _ = WORKLOADS[name]
+    ours, *others = answers.values()
+    if "missing" in ours:
+        return f"| {name} {title} | not there yet: {ours['missing']} |" + " |" * 2 * len(others)
+    for engine, answer in answers.items():
+        if "error" in answer or "missing" in answer:
+            return f"| {name} {title} | {engine} failed: {answer} |" + " |" * 2 * len(others)
+    scale = {"us": 1e6, "ms": 1e3}[unit] / per
+    cells = [short(median(answer["rounds"]) * scale) for answer in answers.values()]
+    for other in others:
+        ratio = median(a / b for a, b in zip(ours["rounds"], other["rounds"], strict=True))
+        cells.append(f"{ratio:.2f}" + ("" if agree(ours["result"], other["result"]) else " (!)"))
+    return f"| {name} {title}, {unit} | " + " | ".join(cells) + " |"
+
+
+def weight_rows(answers: dict[str, dict[str, float]]) -> str:
+    """W8's lines of the table: import and memory."""
+    lines = []
+    for title, ours in answers["ours"].items():
+        numbers = [answer[title] for answer in answers.values()]
+        cells = [short(n) for n in numbers] + [f"{ours / n:.2f}" for n in numbers[1:]]
+        lines.append(f"| W8 {title} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Returns 1 when a workload failed or its numbers differ from torch's."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("--workloads", metavar="W1,W5a", help="only these; W8 is import and memory")
+    parser.add_argument("--quick", action="store_true", help="fewer workloads and rounds")
+    parser.add_argument("--rounds", type=int, help="bursts of each engine (7; quick: 3)")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write every round here too")
+    options = parser.parse_args()
+    names = list(QUICK) if options.quick else [*WORKLOADS, "W8"]
+    names = options.workloads.split(",") if options.workloads else names
+    if unknown := set(names) - {*WORKLOADS, "W8"}:
+        parser.error(f"no such workload: {unknown}; there are {', '.join(WORKLOADS)} and W8")
+    rounds, seconds = options.rounds or (3 if options.quick else 7), 0.15 if options.quick else 0.3
+
+    engines = ENGINES if importlib.util.find_spec("torch") else {"ours": ENGINES["ours"]}
+    workers = {engine: Worker(*start) for engine, start in engines.items()}
+    heads = ["one thread", *engines, *(f"ours / {engine}" for engine in list(engines)[1:])]
+    print(f"| {' | '.join(heads)} |\n|---|" + "---:|" * (len(heads) - 1), flush=True)
+    found, printed = {}, ""
+    for name in names:
+        if name != "W8":
+            found[name] = measure(name, workers, rounds, seconds)
+            line = row(name, found[name])
+        elif Path("/proc/self/status").exists():
+            found[name] = {engine: Worker(*start).ask(None) for engine, start in engines.items()}
+            line = weight_rows(found[name])
+        else:
+            line = "| W8 import and memory | read from Linux's /proc only |"
+        print(line, flush=True)
+        printed += line
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1))
+    if "(!)" in printed:
+        print("\n(!) after three steps the numbers differ from torch's.")
+    return int("(!)" in printed or "failed" in printed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

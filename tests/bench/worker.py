@@ -1,0 +1,111 @@
+"""One engine in a process of its own, answering questions that come through a pipe."""
+
+import gc
+import importlib
+import os
+import statistics
+import time
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from .workloads import WORKLOADS, lenet
+
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}
+
+
+class Worker:
+    """Starts the process of an engine; `ask(question)` waits for the answer."""
+
+    def __init__(self, module: str, environment: dict[str, str]) -> None:
+        context = get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        kept = os.environ.copy()
+        os.environ.update(ONE_THREAD | environment)
+        # These choose OpenBLAS's kernels by hand, where a machine has old builds; it knows better.
+        for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
+            os.environ.pop(name, None)
+        context.Process(target=serve, args=(module, theirs), daemon=True).start()
+        os.environ.clear()
+        os.environ.update(kept)
+        theirs.close()  # so that the end of the process ends a wait for its answer
+
+    def ask(self, question: str | float | None) -> dict[str, Any]:
+        """A name prepares that workload, a number runs it so many seconds, None weighs (W8)."""
+        try:
+            self.connection.send(question)
+            return self.connection.recv()
+        except (EOFError, OSError):
+            return {"error": "its process ended"}
+
+
+def serve(module: str, connection: Connection) -> None:
+    """Answers until the other end is closed."""
+    step = None
+    while True:
+        try:
+            question = connection.recv()
+        except EOFError:
+            return
+        try:
+            if question is None:
+                answer = weigh(module)
+            elif isinstance(question, str):
+                step, numbers = prepare(importlib.import_module(module), question)
+                answer = {"result": numbers}
+            else:
+                answer = {"seconds": burst(step, question)}
+        except (AttributeError, NotImplementedError) as missing:
+            answer = {"missing": getattr(missing, "name", None) or str(missing)}
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        connection.send(answer)
+
+
+def prepare(torch: Any, name: str) -> tuple[Any, list[float]]:
+    """The workload's step, warm, and its result after the third."""
+    torch.manual_seed(0)
+    step, result = WORKLOADS[name].make(torch)
+    for _ in range(3):
+        step()
+    numbers = result()
+    burst(step, 0.3)
+    return step, numbers
+
+
+def burst(step: Any, seconds: float) -> float:
+    """The median time of the steps that fit into `seconds`."""
+    times: list[float] = []
+    gc.collect()
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or not times:
+        start = time.perf_counter()
+        timed = step()
+        times.append(timed or time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def megabytes(field: str) -> float:
+    """This process's memory as Linux tells it: VmRSS is what it holds now, VmHWM its peak."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith(field)).split()[1]) / 1024
+
+
+def weigh(module: str) -> dict[str, float]:
+    """Import time and memory beyond NumPy's, and the peak of a LeNet step at batch 256."""
+    import numpy as np
+
+    np.ones((256, 256)) @ np.ones((256, 256))  # BLAS takes its work space before the count starts
+    held, start = megabytes("VmRSS"), time.perf_counter()
+    torch = importlib.import_module(module)
+    seconds, imported = time.perf_counter() - start, megabytes("VmRSS") - held
+    step, _ = lenet(torch, batch=256)
+    held = megabytes("VmRSS")
+    for _ in range(3):
+        step()
+    return {
+        "import beyond NumPy's, ms": 1e3 * seconds,
+        "memory after import beyond NumPy's, MB": imported,
+        "peak of a LeNet step at b256 above its start, MB": megabytes("VmHWM") - held,
+    }
