@@ -1,0 +1,425 @@
+"""Random numbers: PyTorch's CPU stream, number for number.
+
+A `Generator` is a Mersenne twister plus one normal number kept for later. Every function below
+turns its 32-bit words into an array exactly as PyTorch's CPU kernels do, so that equal seeds give
+equal weights, masks and shuffles in both. It knows NumPy arrays only; tensors, dtype defaults and
+other devices are the business of `ops/creation.py`.
+
+Lesson: a "random" number is a pure function of the seed and of how many words were drawn before it.
+Two programs agree only as long as they draw equally many words, in the same order.
+"""
+
+import math
+import secrets
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .device import Device
+
+Array = npt.NDArray[Any]
+Shape = tuple[int, ...]
+
+# The seed of a new Generator, as in PyTorch. Only the default generator starts from chance.
+DEFAULT_SEED = 67280421310721
+
+# What `get_state` returns, laid out as PyTorch's 5056 bytes, so that either side can continue the
+# other's stream.
+_STATE = np.dtype(
+    [
+        ("seed", "<u8"),
+        ("left", "<i4"),  # words until the twister stirs its key again, plus one
+        ("seeded", "<i4"),
+        ("next", "<u8"),  # the key word that the next draw reads
+        ("key", "<u8", 624),
+        ("unused", "<f8"),
+        ("normal", "<f8"),
+        ("unused_too", "<f8"),
+        ("has_normal", "<i8"),
+        ("single_normal", "<f4"),
+        ("has_single_normal", "<i4"),
+    ]
+)
+
+
+# ---------------------------------------------------------------- the source of words
+
+
+class Generator:
+    """A stream of random 32-bit words: the Mersenne twister MT19937.
+
+    >>> Generator().manual_seed(7).initial_seed()
+    7
+    """
+
+    __slots__ = ("__weakref__", "_next_normal", "_seed", "_twister")
+
+    _seed: int
+    _twister: np.random.RandomState
+    _next_normal: float | None  # the second of a pair of normals, waiting for the next request
+
+    def __init__(self, device: Device | str = "cpu") -> None:
+        if Device(device).type != "cpu":
+            raise RuntimeError(
+                f"Generator(device={str(device)!r}): only the CPU has a Generator here; draw there "
+                "and move the result with .to(device)"
+            )
+        self.manual_seed(DEFAULT_SEED)
+
+    @property
+    def device(self) -> Device:
+        """Where the stream lives: the CPU."""
+        return Device("cpu")
+
+    def manual_seed(self, seed: int) -> "Generator":
+        """Start the stream of `seed` anew and return self.
+
+        Seeds go from -2**63 to 2**64 - 1, negative ones count from 2**64, and the twister itself
+        takes their low 32 bits. Raises RuntimeError for a seed that is no integer, ValueError for
+        one out of range.
+        """
+        if not isinstance(seed, int | np.integer):
+            raise RuntimeError(
+                f"manual_seed expects an integer, got {type(seed).__name__} {seed!r}"
+            )
+        if not -(2**63) <= seed < 2**64:
+            raise ValueError(
+                f"manual_seed: {seed} does not fit in 64 bits; use -2**63 to 2**64 - 1"
+            )
+        self._seed = int(seed) % 2**64
+        self._twister = np.random.RandomState(self._seed % 2**32)
+        self._next_normal = None
+        return self
+
+    def seed(self) -> int:
+        """Seed with 64 bits of the operating system's randomness and return them."""
+        return self.manual_seed(secrets.randbits(64)).initial_seed()
+
+    def initial_seed(self) -> int:
+        """The seed the stream started from, as a number from 0 to 2**64 - 1."""
+        return self._seed
+
+    def get_state(self) -> npt.NDArray[np.uint8]:
+        """The state as 5056 bytes in PyTorch's layout, an array of uint8."""
+        twister = self._twister.get_state(legacy=False)["state"]
+        state = np.zeros(1, _STATE)
+        state["seed"], state["seeded"] = self._seed, 1
+        state["key"], state["next"] = twister["key"], twister["pos"]
+        state["left"] = 625 - twister["pos"]
+        if self._next_normal is not None:
+            state["normal"], state["has_normal"] = self._next_normal, 1
+        return state.view(np.uint8)
+
+    def set_state(self, state: npt.ArrayLike) -> "Generator":
+        """Continue from a state that `get_state` (or PyTorch's) returned; returns self.
+
+        Raises TypeError when it is not uint8, RuntimeError when it is no such state.
+        """
+        raw = np.asarray(state)
+        if raw.dtype != np.uint8:
+            raise TypeError(f"the state of a generator is a tensor of uint8, got {raw.dtype}")
+        if raw.shape != (_STATE.itemsize,):
+            raise RuntimeError(
+                f"the state of a generator has {_STATE.itemsize} bytes, got shape {raw.shape}"
+            )
+        (record,) = np.ascontiguousarray(raw).view(_STATE)
+        left, position = int(record["left"]), int(record["next"])
+        if record["seeded"] != 1 or not 1 <= left <= 624 or position > 624:
+            raise RuntimeError(
+                "these bytes are not a seeded generator's state; pass what get_state() returned"
+            )
+        if left == 1:  # PyTorch writes next = 0 when the seed was set and nothing drawn since
+            position = 624
+        key = record["key"].astype(np.uint32)
+        self._twister = np.random.RandomState(0)
+        self._twister.set_state(("MT19937", key, position, 0, 0.0))
+        self._seed = int(record["seed"])
+        self._next_normal = float(record["normal"]) if record["has_normal"] else None
+        return self
+
+    def words(self, n: int) -> npt.NDArray[np.uint32]:
+        """The next n 32-bit words."""
+        return self._twister.randint(0, 2**32, n, dtype=np.uint32)
+
+    def double_words(self, n: int) -> npt.NDArray[np.uint64]:
+        """The next n 64-bit words, of two 32-bit words each, the first one high."""
+        return self._twister.randint(0, 2**64, n, dtype=np.uint64)
+
+
+default_generator = Generator()
+default_generator.seed()
+
+
+# ---------------------------------------------------------------- floating point numbers
+
+
+def uniform(
+    gen: Generator,
+    shape: Shape,
+    dtype: npt.DTypeLike = np.float32,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> Array:
+    """Numbers spread evenly over [low, high): x = u (high - low) + low.
+
+    u is a multiple of 2^-24, of 2^-53 for float64. Raises NotImplementedError for a dtype that is
+    not floating point, RuntimeError for low > high or bounds that the dtype cannot hold.
+
+    >>> uniform(Generator().manual_seed(0), (2,)).tolist()
+    [0.49625658988952637, 0.7682217955589294]
+    """
+    dtype = _floating(dtype, "uniform_")
+    for name, value in (("from", low), ("to", high), ("to - from", high - low)):
+        if not abs(value) <= float(np.finfo(dtype).max):
+            raise RuntimeError(f"uniform_: {name} = {value} is out of bounds for {dtype}")
+    if low > high:
+        raise RuntimeError(f"uniform_ draws from [from, to), but from={low} is above to={high}")
+    u = _unit(gen, math.prod(shape), dtype)
+    x = _scale(u, float(u.dtype.type(high) - u.dtype.type(low)), low).astype(dtype, copy=False)
+    # Rounding can reach the open end of the interval; PyTorch sends those to the closed end.
+    x[x == dtype.type(high)] = low
+    return x.reshape(shape)
+
+
+def normal(
+    gen: Generator,
+    shape: Shape,
+    dtype: npt.DTypeLike = np.float32,
+    mean: float = 0.0,
+    std: float = 1.0,
+) -> Array:
+    """Normally distributed numbers, mean + std z, by Box and Muller.
+
+    From two uniforms u, v: z = sqrt(-2 log(1 - u)) cos(2 pi v), and a second one with the sine. 16
+    numbers or more are made in blocks of 16 in the dtype's own precision; fewer are made in double
+    precision, and the spare one of an odd count waits in the generator for the next such call.
+    Raises NotImplementedError for a dtype that is not floating point, RuntimeError for std < 0.
+
+    >>> [round(float(z), 4) for z in normal(Generator().manual_seed(0), (2,))]
+    [1.541, -0.2934]
+    """
+    dtype = _floating(dtype, "normal_")
+    if not std >= 0:
+        raise RuntimeError(f"normal_ needs a standard deviation of 0 or more, got std={std}")
+    n = math.prod(shape)
+    z = _normal_pairs(gen, n) if n < 16 else _normal_blocks(gen, n, dtype)
+    return _scale(z, float(std), float(mean)).astype(dtype, copy=False).reshape(shape)
+
+
+def exponential(
+    gen: Generator, shape: Shape, dtype: npt.DTypeLike = np.float32, lambd: float = 1.0
+) -> Array:
+    """Exponentially distributed numbers, x = -log(1 - u) / lambd with u in double precision.
+
+    Raises NotImplementedError for a dtype that is not floating point, RuntimeError for lambd <= 0.
+    """
+    dtype = _floating(dtype, "exponential_")
+    if not lambd > 0:
+        raise RuntimeError(f"exponential_ needs a rate above 0, got lambd={lambd}")
+    u = _unit(gen, math.prod(shape), np.dtype(np.float64))
+    return (np.log1p(-u) * (-1.0 / lambd)).astype(dtype, copy=False).reshape(shape)
+
+
+def bernoulli(
+    gen: Generator, p: npt.ArrayLike, shape: Shape | None = None
+) -> npt.NDArray[np.bool_]:
+    """True with probability p, as booleans of p's shape (a single p: of `shape`): u < p.
+
+    A Python number and float64 cost two words a value, float32 and float16 one, as in PyTorch.
+    Raises RuntimeError for a probability outside [0, 1], NotImplementedError for one that is not
+    floating point.
+    """
+    p = np.asarray(float(p) if isinstance(p, int) else p)
+    _floating(p.dtype, "bernoulli")
+    if not ((p >= 0) & (p <= 1)).all():
+        raise RuntimeError(
+            f"bernoulli needs probabilities from 0 to 1, got {p[~((p >= 0) & (p <= 1))][0]}"
+        )
+    shape = p.shape if shape is None else shape
+    return _unit(gen, math.prod(shape), p.dtype).reshape(shape) < p
+
+
+# ---------------------------------------------------------------- integers
+
+
+def randint(gen: Generator, low: int, high: int, shape: Shape) -> npt.NDArray[np.int64]:
+    """Integers from low to high - 1, low + word mod (high - low).
+
+    Ranges of 2^28 and more take 64-bit words, which keeps the modulo's bias invisible. Raises
+    RuntimeError for low >= high.
+
+    >>> randint(Generator().manual_seed(0), 0, 10, (4,)).tolist()
+    [4, 9, 3, 0]
+    """
+    if low >= high:
+        raise RuntimeError(
+            f"randint draws from low to high - 1, but low={low} is not below high={high}"
+        )
+    n, span = math.prod(shape), high - low
+    words = gen.words(n).astype(np.uint64) if span < 2**28 else gen.double_words(n)
+    # Unsigned arithmetic wraps around, so low = -2**63 with a range of 2**64 - 1 is right as well.
+    return (words % np.uint64(span) + np.uint64(low % 2**64)).view(np.int64).reshape(shape)
+
+
+def random(gen: Generator, shape: Shape, dtype: npt.DTypeLike = np.int64) -> Array:
+    """Whole numbers from 0 to the greatest of the dtype, as `x.random_()` draws them.
+
+    For a floating point dtype the greatest is 2^digits, above which it skips whole numbers.
+
+    >>> random(Generator().manual_seed(0), (2,), np.uint8).tolist()
+    [44, 239]
+    """
+    dtype = np.dtype(dtype)
+    if dtype.kind == "f":
+        span = 2 ** (np.finfo(dtype).nmant + 1) + 1
+    else:
+        span = 2 if dtype.kind == "b" else int(np.iinfo(dtype).max) + 1
+    n = math.prod(shape)
+    words = gen.double_words(n) if dtype.itemsize == 8 else gen.words(n)
+    return (words % words.dtype.type(span)).astype(dtype).reshape(shape)
+
+
+def randperm(gen: Generator, n: int) -> npt.NDArray[np.int64]:
+    """The numbers 0 to n - 1 in random order.
+
+    Fisher and Yates' shuffle, from the front, one word a step. Raises RuntimeError for n < 0.
+
+    >>> randperm(Generator().manual_seed(0), 4).tolist()
+    [2, 0, 1, 3]
+    """
+    if n < 0:
+        raise RuntimeError(f"randperm needs a length of 0 or more, got n={n}")
+    order = list(range(n))
+    ahead = gen.words(max(n - 1, 0)) % np.arange(n, 1, -1, dtype=np.uint32)
+    # Each swap depends on the ones before: a loop, on a list, which it reads faster than an array.
+    for i, step in enumerate(ahead.tolist()):
+        j = i + step
+        order[i], order[j] = order[j], order[i]
+    return np.array(order, np.int64)
+
+
+def multinomial(
+    gen: Generator, weights: Array, num_samples: int, replacement: bool = False
+) -> npt.NDArray[np.int64]:
+    """`num_samples` indices of the last axis of `weights`, (n,) or (rows, n), drawn by weight.
+
+    With replacement: where the cumulative weight passes a uniform number. Without: the largest of
+    weight / exponential, an exponential race whose first finishers are distributed as draws one
+    after the other. Raises RuntimeError for negative, infinite or all-zero weights and for more
+    samples than there are weights.
+    """
+    _floating(weights.dtype, "multinomial")
+    if weights.ndim not in (1, 2) or weights.size == 0:
+        raise RuntimeError(
+            f"multinomial needs weights of shape (n,) or (rows, n), got {weights.shape}"
+        )
+    if num_samples <= 0:
+        raise RuntimeError(f"multinomial needs num_samples of 1 or more, got {num_samples}")
+    n = weights.shape[-1]
+    if not replacement and num_samples > n:
+        raise RuntimeError(
+            f"multinomial cannot draw {num_samples} of {n} weights without replacement; "
+            "pass replacement=True or ask for fewer"
+        )
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        raise RuntimeError("multinomial: a weight is negative, infinite or nan")
+    if (weights.sum(-1) == 0).any():
+        raise RuntimeError("multinomial: the weights sum to zero, so there is nothing to draw")
+    if not replacement or num_samples == 1:
+        race = weights / exponential(gen, weights.shape, weights.dtype)
+        return np.argsort(-race, axis=-1, kind="stable")[..., :num_samples]
+    rows = weights.reshape(-1, n).astype(np.float64)
+    passed = np.cumsum(rows, axis=-1)
+    passed /= passed[:, -1:]
+    u = _unit(gen, len(rows) * num_samples, np.dtype(np.float64)).reshape(len(rows), num_samples)
+    picks = np.stack([np.searchsorted(c, v) for c, v in zip(passed, u, strict=True)])
+    return picks.reshape(*weights.shape[:-1], num_samples)
+
+
+# ---------------------------------------------------------------- in place, whatever the strides
+
+
+def uniform_(gen: Generator, x: Array, low: float = 0.0, high: float = 1.0) -> None:
+    """Overwrite x with `uniform` numbers, in the order of its memory."""
+    x = _in_memory_order(x)
+    x[...] = uniform(gen, x.shape, x.dtype, low, high)
+
+
+def normal_(gen: Generator, x: Array, mean: float = 0.0, std: float = 1.0) -> None:
+    """Overwrite x with `normal` numbers, in the order of its memory.
+
+    A non-contiguous x is filled by pairs, whatever its size.
+    """
+    if x.flags.c_contiguous:
+        x[...] = normal(gen, x.shape, x.dtype, mean, std)
+        return
+    x = _in_memory_order(x)
+    normal(gen, (0,), x.dtype, mean, std)  # checks the arguments
+    x[...] = _scale(_normal_pairs(gen, x.size), std, mean).reshape(x.shape)
+
+
+def _in_memory_order(x: Array) -> Array:
+    return x.transpose(sorted(range(x.ndim), key=lambda axis: -x.strides[axis]))
+
+
+# ---------------------------------------------------------------- helpers
+
+
+def _floating(dtype: npt.DTypeLike, op: str) -> np.dtype[Any]:
+    dtype = np.dtype(dtype)
+    if dtype.kind != "f":
+        raise NotImplementedError(
+            f"{op} is not implemented for {dtype}; use a floating point dtype"
+        )
+    return dtype
+
+
+def _unit(gen: Generator, n: int, dtype: np.dtype[Any]) -> Array:
+    """n numbers in [0, 1): float64 from 53 of 64 bits, for other dtypes float32 from 24 of 32."""
+    if dtype == np.float64:
+        return (gen.double_words(n) & np.uint64(2**53 - 1)) * 2.0**-53
+    return (gen.words(n) & np.uint32(2**24 - 1)).astype(np.float32) * np.float32(2.0**-24)
+
+
+def _scale(x: Array, factor: float, shift: float) -> Array:
+    """factor x + shift in x's precision.
+
+    PyTorch's kernels multiply and add with one rounding. For float32 a detour through float64
+    gives the same bits. float64 has no wider type to go through, so there the product's rounding
+    can show in the last bit.
+    """
+    if factor == 1.0 and shift == 0.0:
+        return x
+    f, s = x.dtype.type(factor), x.dtype.type(shift)
+    return (x * np.float64(f) + np.float64(s)).astype(x.dtype)
+
+
+def _normal_pairs(gen: Generator, n: int) -> npt.NDArray[np.float64]:
+    """n standard normals in double precision; an odd one out waits in the generator."""
+    waiting = [] if gen._next_normal is None or n == 0 else [gen._next_normal]
+    missing = n - len(waiting)
+    u = _unit(gen, missing + missing % 2, np.dtype(np.float64)).reshape(-1, 2)
+    radius, angle = np.sqrt(-2 * np.log1p(-u[:, 1])), 2 * np.pi * u[:, 0]
+    z = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1).ravel()
+    if n:
+        gen._next_normal = float(z[-1]) if missing % 2 else None
+    return np.concatenate([waiting, z[:missing]])
+
+
+def _normal_blocks(gen: Generator, n: int, dtype: np.dtype[Any]) -> Array:
+    """n >= 16 standard normals in blocks of 16; a last part of a block redraws the last 16."""
+    whole = n - n % 16
+    # float16 goes block by block. The others first draw for every place, even for one redrawn.
+    u = _unit(gen, whole if dtype == np.float16 else n, dtype)
+    z = np.empty(n, u.dtype)
+    z[:whole] = _box_muller(u[:whole].reshape(-1, 16)).ravel()
+    if n % 16:
+        z[-16:] = _box_muller(_unit(gen, 16, dtype).reshape(1, 16)).ravel()
+    return z
+
+
+def _box_muller(u: Array) -> Array:
+    """Blocks (b, 16) of uniforms to normals: 8 radii and 8 angles to 8 cosines and 8 sines."""
+    radius, angle = np.sqrt(-2 * np.log(1 - u[:, :8])), 2 * np.pi * u[:, 8:]
+    return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
