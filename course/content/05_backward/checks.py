@@ -1,0 +1,680 @@
+"""What the checks of lesson 05 try.
+
+Each case builds a small graph, hands it to the answer and reports what came back. No expected value
+stands here: the lesson's reference answer runs on the same graphs, and the reports are compared.
+"""
+
+import numpy as np
+
+import tinygrad_course as tg
+from course.checks import Exercise
+
+# --- Graphs to try things on ----------------------------------------------------------------------
+
+
+class Node:
+    """One step of a calculation, as in the lesson: what it read, and the slope in each of those."""
+
+    def __init__(self, label, *inputs, slopes=()):
+        self.label = label
+        self.next_functions = tuple((node, 0) for node in inputs)
+        self.slopes = slopes
+
+
+def random_graph(rng, size):
+    """A root over `size` steps, each reading one to three earlier ones, now and then one twice."""
+    nodes = [Node("leaf")]
+    for number in range(size):
+        picked = rng.integers(0, len(nodes), size=rng.integers(1, 4))
+        slopes = tuple(float(slope) for slope in rng.integers(-3, 4, size=len(picked)))
+        nodes.append(Node(f"n{number}", *(nodes[i] for i in picked), slopes=slopes))
+    read = {child for node in nodes for child, _ in node.next_functions}
+    unread = [node for node in nodes if node not in read]
+    return Node("root", *unread, slopes=tuple(1.0 + i for i in range(len(unread))))
+
+
+def in_words(root):
+    """The edges of a graph, a line for each node that reads something; slopes in brackets."""
+    lines, found = [], [root]
+    for node in found:
+        parts = []
+        for place, (child, _) in enumerate(node.next_functions):
+            slope = f" ({node.slopes[place]:g})" if node.slopes else ""
+            parts.append("None" if child is None else child.label + slope)
+            if child is not None and child not in found:
+                found.append(child)
+        if parts:
+            lines.append(f"{node.label} reads {', '.join(parts)}")
+    return "\n".join(lines)
+
+
+def normal(rng, *shape, requires_grad=True):
+    """A leaf tensor of standard normal numbers."""
+    values = rng.standard_normal(shape).astype(np.float32)
+    return tg.tensor(values, requires_grad=requires_grad)
+
+
+# --- Predict: which node runs next ----------------------------------------------------------------
+
+predict_next = Exercise(
+    "predict-next",
+    answer="order",
+    title="Predict: which step runs next",
+    points=3,
+    minutes=4,
+    difficulty=1,
+    hints=(
+        "Start with the loss. Which steps read d? Which read a?",
+        "A step may run when every step that read its value has run. `a` was read three times.",
+        "After loss comes d, the only step that nothing unfinished reads. Ask the same question "
+        "again.",
+    ),
+)
+
+
+@predict_next.case("the first two steps", points=1)
+def first_two(order, rng):
+    return list(order[:2])
+
+
+@predict_next.case("the whole order", points=2)
+def whole_order(order, rng):
+    return list(order)
+
+
+# --- Topological order ----------------------------------------------------------------------------
+
+topological_order = Exercise(
+    "topological-order",
+    answer="topological_order",
+    title="Put the graph in order",
+    points=8,
+    minutes=15,
+    difficulty=2,
+    hints=(
+        "First walk the whole graph once and count, for each node, how many edges point at it: "
+        "its users. A node that is read twice by one step counts twice.",
+        "Keep a list of nodes that are ready. At the start it holds only the root. Take one "
+        "out, put it in the answer, and tell each of its inputs that one user is done.",
+        "Telling an input means: users[input] -= 1. When that gives 0, the input is ready. An "
+        "edge whose node is None leads nowhere: skip it, in the count as well.",
+        "Use lists as stacks rather than a function that calls itself: Python stops at about "
+        "1,000 nested calls.",
+    ),
+)
+
+
+def describe_order(order, name):
+    """What can be said about an order that is the same for every right one."""
+    place = {}
+    for position, node in enumerate(order):
+        place.setdefault(id(node), position)
+    early = [
+        f"{name(child)} before {name(node)}"
+        for position, node in enumerate(order)
+        for child, _ in node.next_functions
+        if child is not None and place.get(id(child), position + 1) < position
+    ]
+    return {"steps": sorted(name(node) for node in order), "in the wrong order": sorted(early)}
+
+
+def try_order(answer, root):
+    return {"given": in_words(root), **describe_order(answer(root), lambda node: node.label)}
+
+
+@topological_order.case("one step, and a chain of three", points=1)
+def chain(answer, rng):
+    x = Node("x")
+    a = Node("a", x)
+    return [[node.label for node in answer(x)], [node.label for node in answer(Node("b", a))]]
+
+
+@topological_order.case("a step that is used twice comes once, after its users", points=2)
+def used_twice(answer, rng):
+    x = Node("x")
+    a = Node("a", x)
+    b = Node("b", a)
+    return try_order(answer, Node("loss", Node("c", b, a), a, x))
+
+
+@topological_order.case("inputs that need no gradient are left out", points=1)
+def constants(answer, rng):
+    x = Node("x")
+    return try_order(answer, Node("loss", None, Node("a", x, None), x))
+
+
+@topological_order.case("any graph", points=2, examples=12)
+def any_graph(answer, rng, size):
+    return try_order(answer, random_graph(rng, size))
+
+
+@topological_order.case("a graph that the engine recorded", points=1)
+def engine_graph(answer, rng):
+    x, w = normal(rng, 3), normal(rng, 3)
+    a = x * w
+    loss = (a.tanh() * a + x).sum()
+    seen = describe_order(answer(loss.grad_fn), lambda node: node.name())
+    return {"given": "a = x * w, loss = (a.tanh() * a + x).sum()", **seen}
+
+
+@topological_order.case("a chain of 3,000 steps", points=1)
+def long_chain(answer, rng):
+    root = Node("x")
+    for _ in range(3000):
+        root = Node("a", root)
+    return len(answer(root))
+
+
+# --- The chain rule on a graph --------------------------------------------------------------------
+
+chain_rule = Exercise(
+    "chain-rule",
+    answer="chain_rule",
+    title="The chain rule on a graph",
+    points=7,
+    minutes=10,
+    difficulty=2,
+    needs=("topological-order",),
+    hints=(
+        "The result starts as {root: 1.0}: the loss changes by 1 when the loss changes by 1.",
+        "Go through topological_order(root). When a node's turn comes, its own entry is "
+        "complete; send it on to each of its inputs, times the slope for that input.",
+        "An input that gets something from several users gets the sum. slope[child] = "
+        "slope.get(child, 0.0) + slope[node] * local does both the first and the later times.",
+        "zip(node.next_functions, node.slopes) gives one pair for each time an input was read, "
+        "so a * a gives two.",
+    ),
+)
+
+
+def try_slopes(answer, root):
+    slopes = {node.label: float(slope) for node, slope in answer(root).items()}
+    return {"given": in_words(root), "slopes": slopes}
+
+
+@chain_rule.case("a chain: multiply along the way", points=1)
+def multiply_along(answer, rng):
+    x = Node("x")
+    return try_slopes(answer, Node("loss", Node("a", x, slopes=(3.0,)), slopes=(-2.0,)))
+
+
+@chain_rule.case("two paths: add", points=1)
+def two_paths(answer, rng):
+    x = Node("x")
+    a, b = Node("a", x, slopes=(3.0,)), Node("b", x, slopes=(5.0,))
+    return try_slopes(answer, Node("loss", a, b, slopes=(1.0, 2.0)))
+
+
+@chain_rule.case("a * a reads a twice", points=2)
+def same_twice(answer, rng):
+    a = Node("a", Node("x"), slopes=(2.0,))
+    return try_slopes(answer, Node("loss", a, a, slopes=(7.0, 7.0)))
+
+
+@chain_rule.case("a step that is used early and late", points=1)
+def early_and_late(answer, rng):
+    a = Node("a", Node("x"), slopes=(2.0,))
+    b = Node("b", a, slopes=(3.0,))
+    return try_slopes(answer, Node("loss", Node("c", b, slopes=(5.0,)), a, slopes=(1.0, 7.0)))
+
+
+@chain_rule.case("any graph", points=2, examples=10)
+def any_slopes(answer, rng, size):
+    return try_slopes(answer, random_graph(rng, size))
+
+
+# --- Experiment: count the calls ------------------------------------------------------------------
+
+count_calls = Exercise(
+    "count-calls",
+    answer="measured",
+    title="Experiment: what the order saves",
+    points=4,
+    minutes=8,
+    difficulty=2,
+    needs=("topological-order",),
+    hints=(
+        "By order is the easy one: topological_order(root) holds each node once, so its length "
+        "is the number of calls.",
+        "By paths: write a small function that counts 1 for the node itself, plus its own "
+        "result for every input, as often as that input was read.",
+        "def calls(node): return 1 + sum(calls(child) for child, _ in node.next_functions)",
+    ),
+)
+
+
+@count_calls.case("calls when each node runs once", points=2)
+def calls_by_order(measured, rng):
+    return list(measured["by order"])
+
+
+@count_calls.case("calls when each path is walked", points=2)
+def calls_by_paths(measured, rng):
+    return list(measured["by paths"])
+
+
+# --- Choosing gradient= ---------------------------------------------------------------------------
+
+choose_gradient = Exercise(
+    "choose-gradient",
+    answer="gradient_for",
+    title="Choose the argument of backward",
+    points=8,
+    minutes=12,
+    difficulty=3,
+    hints=(
+        "Write down the number that you want the slopes of, as a formula in the entries of y. "
+        "The gradient argument is its derivative in each entry, in y's shape.",
+        "How much does the sum of all entries change when one entry changes by 1? And the mean "
+        "of n entries?",
+        '"last" depends on one entry only: 1 there, 0 everywhere else. tg.zeros_like(y) makes '
+        "the zeros.",
+        "The derivative of (y - t)**2 / 2 in y is y - t. Mind which of the two is subtracted.",
+    ),
+)
+
+
+def slopes_with(answer, rng, goal, *shape):
+    """The gradient that x gets when y = tanh(x)**2 is run backward with the answer's argument."""
+    x = normal(rng, *shape)
+    target = normal(rng, *shape, requires_grad=False)
+    y = x.tanh() * x.tanh()
+    given = {"goal": goal, "y": y.detach().clone()}
+    if goal == "distance":
+        given["target"] = target.clone()
+    y.backward(gradient=answer(goal, y.detach(), target))
+    return {"given": given, "gradient of x, where y = x.tanh() ** 2": x.grad}
+
+
+@choose_gradient.case("the sum of all entries", points=1)
+def of_sum(answer, rng):
+    return slopes_with(answer, rng, "sum", 2, 3)
+
+
+@choose_gradient.case("the mean of a vector", points=1)
+def of_mean(answer, rng):
+    return slopes_with(answer, rng, "mean", 4)
+
+
+@choose_gradient.case("the mean of a matrix", points=1)
+def of_matrix_mean(answer, rng):
+    return slopes_with(answer, rng, "mean", 2, 3)
+
+
+@choose_gradient.case("the last entry of a vector", points=1)
+def of_last(answer, rng):
+    return slopes_with(answer, rng, "last", 3)
+
+
+@choose_gradient.case("the last entry of a matrix", points=1)
+def of_matrix_last(answer, rng):
+    return slopes_with(answer, rng, "last", 2, 3)
+
+
+@choose_gradient.case("half the squared distance to a target", points=2)
+def of_distance(answer, rng):
+    return slopes_with(answer, rng, "distance", 2, 3)
+
+
+@choose_gradient.case("y is one number", points=1)
+def of_number(answer, rng):
+    goals = ("sum", "mean", "last", "distance")
+    return {goal: list(slopes_with(answer, rng, goal).values())[1] for goal in goals}
+
+
+# --- Undoing a broadcast --------------------------------------------------------------------------
+
+unbroadcast = Exercise(
+    "unbroadcast",
+    answer="unbroadcast",
+    title="Undo a broadcast",
+    points=7,
+    minutes=12,
+    difficulty=2,
+    hints=(
+        "A value that was used in many places gets the sum of what comes back from them. "
+        "Broadcasting is such a use in many places, so every repeated axis has to be summed.",
+        "There are two sorts of repeated axes: those that shape does not have at all (they are "
+        "in front), and those where shape says 1 and grad says more.",
+        "First sum axis 0 as long as grad.ndim is greater than len(shape).",
+        "Then, for each axis where shape[axis] == 1: grad = grad.sum(axis=axis, keepdims=True).",
+    ),
+)
+
+
+def numbered(rng, *shape):
+    return rng.integers(-9, 10, size=shape).astype(np.float64)
+
+
+def try_sum(answer, grad, shape):
+    return {
+        "given": {"grad": grad.copy(), "shape": shape},
+        "result": np.asarray(answer(grad, shape)),
+    }
+
+
+@unbroadcast.case("nothing was repeated", points=1)
+def same_shape(answer, rng):
+    return try_sum(answer, numbered(rng, 2, 3), (2, 3))
+
+
+@unbroadcast.case("a new axis in front", points=1)
+def axis_in_front(answer, rng):
+    return try_sum(answer, numbered(rng, 2, 3), (3,))
+
+
+@unbroadcast.case("an axis of size one", points=2)
+def axis_of_one(answer, rng):
+    return try_sum(answer, numbered(rng, 2, 3), (2, 1))
+
+
+@unbroadcast.case("down to a single number", points=1)
+def to_number(answer, rng):
+    return try_sum(answer, numbered(rng, 2, 2), ())
+
+
+@unbroadcast.case("both sorts at once, any shapes", points=2, examples=10)
+def any_shapes(answer, rng, size):
+    shape = tuple(int(n) for n in rng.integers(1, 4, size=1 + size // 3))
+    repeated = tuple(int(rng.integers(2, 4)) if n == 1 and rng.random() < 0.7 else n for n in shape)
+    front = tuple(int(n) for n in rng.integers(1, 4, size=rng.integers(0, 3)))
+    return try_sum(answer, numbered(rng, *front, *repeated), shape)
+
+
+# --- Predict: backward twice ----------------------------------------------------------------------
+
+predict_twice = Exercise(
+    "predict-twice",
+    answer="twice",
+    title="Predict: backward, and backward again",
+    points=4,
+    minutes=5,
+    difficulty=2,
+    hints=(
+        "The slope of x * x at 3 is 6. What does backward do with a leaf's gradient that is "
+        "already there?",
+        "y was made by an operation. Does a value like that keep its gradient when nobody asks?",
+        "For the last line, ask what the formula of each backward needs: the slope of x * x "
+        "needs x, the slope of x + x needs nothing.",
+    ),
+)
+
+
+@predict_twice.case("the leaf's gradient after two passes", points=1)
+def after_two(twice, rng):
+    return twice["x.grad"]
+
+
+@predict_twice.case("the gradient of the value in the middle", points=1)
+def middle(twice, rng):
+    return twice["y.grad"]
+
+
+@predict_twice.case("a third pass over x * x", points=1)
+def third_product(twice, rng):
+    return twice["third x * x"]
+
+
+@predict_twice.case("a second pass over x + x", points=1)
+def second_sum(twice, rng):
+    return twice["second x + x"]
+
+
+# --- Repair a training loop -----------------------------------------------------------------------
+
+repair_training = Exercise(
+    "repair-training",
+    answer="train",
+    title="Repair a training loop",
+    points=6,
+    minutes=10,
+    difficulty=2,
+    hints=(
+        "There are three faults. Run train for one step and look at w: did the loss get smaller?",
+        "The gradient points uphill. To go down, subtract lr times the gradient.",
+        "Each backward adds to w.grad. After the first step, what is in it besides the slope of "
+        "this step's loss?",
+        "A loss in the list is a tensor, and its whole graph stays alive with it. loss.item() "
+        "is the number alone.",
+    ),
+)
+
+
+def train_line(answer, rng, steps):
+    x = normal(rng, 8, requires_grad=False)
+    return answer(x, 3 * x, steps, 0.1)
+
+
+@repair_training.case("one step goes downhill", points=2)
+def one_step(answer, rng):
+    w, _ = train_line(answer, rng, 1)
+    return [w.item(), w.requires_grad]
+
+
+@repair_training.case("each step uses its own slope", points=2)
+def some_steps(answer, rng):
+    w, _ = train_line(answer, rng, 5)
+    return w.item()
+
+
+@repair_training.case("the losses are numbers that hold no graph", points=2)
+def plain_losses(answer, rng):
+    _, losses = train_line(answer, rng, 3)
+    return [
+        {"kind": type(loss).__name__, "holds a graph": hasattr(loss, "grad_fn")} for loss in losses
+    ]
+
+
+# --- Several losses on one trunk ------------------------------------------------------------------
+
+each_loss = Exercise(
+    "each-loss",
+    answer="slopes_of_each",
+    title="Several losses, one graph",
+    points=6,
+    minutes=10,
+    difficulty=3,
+    hints=(
+        "Call trunk(x) once and keep its result. Each head turns that result into a loss.",
+        "All losses but the last need retain_graph=True, because a later one still walks back "
+        "through the trunk.",
+        "x.grad is added to. Set x.grad = None before each pass, so that each result stands alone.",
+        "Put x.grad itself in your list, then set x.grad = None. x.grad.zero_() would wipe the "
+        "tensor that is already in the list.",
+    ),
+)
+
+
+def run_heads(answer, rng, count):
+    """The slopes, how often the trunk ran, and what one more backward says afterwards."""
+    x, weights = normal(rng, 3), [normal(rng, 3, requires_grad=False) for _ in range(count)]
+    calls, losses = [], []
+
+    def trunk(value):
+        calls.append(value)
+        return value * value * value
+
+    def head(weight):
+        def loss_of(hidden):
+            losses.append((hidden * hidden * weight).sum())
+            return losses[-1]
+
+        return loss_of
+
+    # Copies, because one more backward below may add to a gradient that is in the list.
+    slopes = [slope.clone() for slope in answer(x, trunk, [head(weight) for weight in weights])]
+    try:
+        losses[-1].backward()
+        further = "runs"
+    except RuntimeError:
+        further = "RuntimeError: the buffers are freed"
+    return {"slopes": slopes, "runs of the trunk": len(calls), "one more backward": further}
+
+
+@each_loss.case("one loss", points=1)
+def one_head(answer, rng):
+    return run_heads(answer, rng, 1)["slopes"]
+
+
+@each_loss.case("two losses", points=2)
+def two_heads(answer, rng):
+    return run_heads(answer, rng, 2)["slopes"]
+
+
+@each_loss.case("the trunk runs once and the buffers are freed at the end", points=3)
+def three_heads(answer, rng):
+    return run_heads(answer, rng, 3)
+
+
+# --- detach against no_grad -----------------------------------------------------------------------
+
+straight_through = Exercise(
+    "straight-through",
+    answer="straight_through",
+    title="A value from one formula, a gradient from another",
+    points=5,
+    minutes=8,
+    difficulty=3,
+    hints=(
+        "The result has to be x plus something, so that the gradient of x passes through with "
+        "slope 1.",
+        "The something must be f(x) - x, so that the value comes out as f(x). It must count as "
+        "a constant.",
+        "A constant is what detach() gives, or what is computed under no_grad. Only the "
+        "something may be constant, not the sum.",
+    ),
+)
+
+
+def passed_through(answer, rng, function, inner=False):
+    """Value and gradient, for a leaf or for a value in the middle of a graph."""
+    leaf = normal(rng, 4)
+    out = answer(leaf * 2 if inner else leaf, function)
+    weights = normal(rng, 4, requires_grad=False)
+    if out.requires_grad:
+        (out * weights).sum().backward()
+    return {"value": out.detach(), "needs a gradient": out.requires_grad, "gradient": leaf.grad}
+
+
+@straight_through.case("a step function", points=2)
+def step_function(answer, rng):
+    return passed_through(answer, rng, lambda x: (x > 0).float())
+
+
+@straight_through.case("a square", points=2)
+def a_square(answer, rng):
+    return passed_through(answer, rng, lambda x: x * x)
+
+
+@straight_through.case("in the middle of a graph", points=1)
+def in_the_middle(answer, rng):
+    return passed_through(answer, rng, lambda x: x.tanh(), inner=True)
+
+
+# --- Your own backward ----------------------------------------------------------------------------
+
+my_backward = Exercise(
+    "my-backward",
+    answer="my_backward",
+    title="Your own backward",
+    points=8,
+    minutes=15,
+    difficulty=3,
+    needs=("topological-order",),
+    hints=(
+        "It is chain_rule once more: a dict from node to gradient, filled in the order of "
+        "topological_order(root). It starts as {root: grad}.",
+        "Instead of multiplying by a slope, call the node: grads = node(grads_so_far[node]). "
+        "You get a single tensor for one input and a tuple for several.",
+        "A leaf's node has an attribute `variable`: the leaf itself. Such a node is not called; "
+        "its gradient goes to node.variable.grad, added to what is there.",
+        "Skip an edge whose node is None. Do it all under `with tg.no_grad():`, so that no new "
+        "graph is recorded.",
+    ),
+)
+
+
+class Recorded:
+    """A node of the engine that notes each call, and looks like it in all that a walk reads."""
+
+    def __init__(self, node, calls, seen):
+        self._node, self._calls, self._seen = node, calls, seen
+
+    @classmethod
+    def of(cls, node, calls, seen):
+        if node is not None and id(node) not in seen:
+            kind = Leaf if hasattr(node, "variable") else cls
+            seen[id(node)] = type(type(node).__name__, (kind,), {})(node, calls, seen)
+        return seen.get(id(node))
+
+    @property
+    def next_functions(self):
+        return tuple(
+            (Recorded.of(node, self._calls, self._seen), i) for node, i in self._node.next_functions
+        )
+
+    def name(self):
+        return self._node.name()
+
+    def __call__(self, *grads):
+        self._calls.append(self.name())
+        return self._node(*grads)
+
+
+class Leaf(Recorded):
+    """The node of a leaf. Calling it is as right as writing to its variable: it is not noted."""
+
+    @property
+    def variable(self):
+        return self._node.variable
+
+    def __call__(self, *grads):
+        return self._node(*grads)
+
+
+def run_traversal(answer, given, loss, grad, leaves, times=1):
+    calls = []
+    for _ in range(times):
+        answer(Recorded.of(loss.grad_fn, calls, {}), grad)
+    counts = {name: calls.count(name) for name in sorted(set(calls))}
+    gradients = {name: leaf.grad for name, leaf in leaves.items()}
+    return {"given": given, "gradients": gradients, "calls": counts}
+
+
+@my_backward.case("a chain", points=1)
+def engine_chain(answer, rng):
+    x = normal(rng, 3)
+    return run_traversal(answer, "x.tanh().sum()", x.tanh().sum(), tg.tensor(1.0), {"x": x})
+
+
+@my_backward.case("a value used twice, and a constant", points=2)
+def engine_reuse(answer, rng):
+    x, w = normal(rng, 3), normal(rng, 3)
+    a = x * w
+    loss = ((a * a).tanh() * a + tg.ones(3) * x).sum()
+    given = "a = x * w, ((a * a).tanh() * a + ones * x).sum()"
+    return run_traversal(answer, given, loss, tg.tensor(1.0), {"x": x, "w": w})
+
+
+@my_backward.case("a vector, with its gradient", points=1)
+def engine_vector(answer, rng):
+    x = normal(rng, 2, 3)
+    grad = normal(rng, 2, 3, requires_grad=False)
+    return run_traversal(answer, "x.exp() * x", x.exp() * x, grad, {"x": x})
+
+
+@my_backward.case("a second pass adds to the leaves", points=2)
+def engine_accumulate(answer, rng):
+    x, w = normal(rng, 3), normal(rng, 3)
+    loss, leaves = (x * w).sum(), {"x": x, "w": w}
+    return run_traversal(answer, "(x * w).sum(), twice", loss, tg.tensor(1.0), leaves, times=2)
+
+
+@my_backward.case("a small network", points=2)
+def engine_network(answer, rng):
+    x = normal(rng, 5, 4, requires_grad=False)
+    w1, b1, w2 = normal(rng, 4, 3), normal(rng, 3), normal(rng, 3, 2)
+    hidden = (x @ w1 + b1).relu()
+    loss = ((hidden @ w2) ** 2).mean()
+    given = "(((x @ w1 + b1).relu() @ w2) ** 2).mean()"
+    return run_traversal(answer, given, loss, tg.tensor(1.0), {"w1": w1, "b1": b1, "w2": w2})
