@@ -389,7 +389,7 @@ def gradient_for(goal, y, target=None):
 def gradient_for(goal, y, target=None):
     if goal == "last":
         gradient = tg.zeros_like(y)
-        gradient[(-1,) * y.dim()] = 1.0
+        gradient.view(-1)[-1] = 1.0
         return gradient
     return y - target if goal == "distance" else tg.ones_like(y)
 
@@ -411,7 +411,7 @@ def gradient_for(goal, y, target=None):
         return tg.ones_like(y) / (y.shape[0] if y.dim() else 1)
     if goal == "last":
         gradient = tg.zeros_like(y)
-        gradient[(-1,) * y.dim()] = 1.0
+        gradient.view(-1)[-1] = 1.0
         return gradient
     return y - target
 
@@ -441,7 +441,7 @@ def gradient_for(goal, y, target=None):
         return tg.ones_like(y) / y.numel()
     if goal == "last":
         gradient = tg.zeros_like(y)
-        gradient[(-1,) * y.dim()] = 1.0
+        gradient.view(-1)[-1] = 1.0
         return gradient
     return target - y
 
@@ -456,7 +456,7 @@ def gradient_for(goal, y, target=None):
         return tg.ones_like(y) / y.numel()
     if goal == "last":
         gradient = tg.zeros_like(y)
-        gradient[(-1,) * y.dim()] = 1.0
+        gradient.view(-1)[-1] = 1.0
         return gradient
     return 2 * (y - target)
 

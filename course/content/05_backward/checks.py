@@ -268,7 +268,7 @@ choose_gradient = Exercise(
         "How much does the sum of all entries change when one entry changes by 1? And the mean "
         "of n entries?",
         '"last" depends on one entry only: 1 there, 0 everywhere else. tg.zeros_like(y) makes '
-        "the zeros.",
+        "the zeros, and gradient.view(-1)[-1] is the last entry of any shape.",
         "The derivative of (y - t)**2 / 2 in y is y - t. Mind which of the two is subtracted.",
     ),
 )
