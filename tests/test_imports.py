@@ -5,8 +5,10 @@ runs late) is told from one that runs when the module is imported.
 """
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,6 +101,14 @@ def test_engine_knows_nothing_of_the_course(path: Path) -> None:
 def test_only_the_device_seam_imports_cupy(path: Path) -> None:
     cupy = {n for n in imported(path, late=True) if n.split(".")[0] in ("cupy", "cupyx")}
     assert not cupy or path == ROOT / "tinygrad_course" / "device.py"
+
+
+def test_the_course_declares_what_it_imports() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {re.match(r"[\w-]+", text)[0].replace("-", "_") for text in project["dependencies"]}
+    known = sys.stdlib_module_names | declared | {"course", "tinygrad_course"}
+    foreign = {name.split(".")[0] for path in COURSE for name in imported(path, late=True)} - known
+    assert not foreign, f"name these in pyproject.toml and environment.yml: {foreign}"
 
 
 def test_import_with_numpy_alone() -> None:
