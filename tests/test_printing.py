@@ -1,0 +1,175 @@
+"""The text of a tensor, character for character against PyTorch's."""
+
+import numpy as np
+import pytest
+
+import tinygrad_course as tg
+
+FLOATS = ["float16", "float32", "float64"]
+INTEGERS = ["uint8", "int8", "int16", "int32", "int64"]
+
+
+@pytest.fixture
+def torch():
+    return pytest.importorskip("torch", reason="PyTorch is the oracle of these tests")
+
+
+@pytest.fixture(autouse=True)
+def default_options():
+    yield
+    tg.set_printoptions(profile="default")
+
+
+def random_array(rng):
+    """An array of any dtype and up to four dimensions, often of awkward numbers."""
+    dtype = rng.choice([*FLOATS, *INTEGERS, "bool"])
+    ndim = int(rng.integers(5))
+    most = [1, 2000, 45, 11, 6][ndim] if rng.random() < 0.4 else 7
+    shape = tuple(rng.integers(0 if rng.random() < 0.3 else 1, most + 1, ndim))
+    if dtype == "bool":
+        return rng.integers(0, 2, shape) == 1
+    if dtype in INTEGERS:
+        limits = np.iinfo(dtype)
+        high = min(limits.max, 10 ** int(rng.integers(1, 19)))
+        return np.asarray(rng.integers(max(limits.min, -high), high, shape)).astype(dtype)
+    odd = [0, -0.0, 1, -1000, 1e-4, 9.9999e-5, 1e8, 1.001e8, 0.99995, 65504, 6e-8, 1e300, 1e-300]
+    kinds = [
+        lambda: rng.normal(size=shape),
+        lambda: rng.normal(size=shape) * 10.0 ** rng.integers(-6, 10),
+        lambda: rng.normal(size=shape) * 10.0 ** rng.integers(-3, 4, shape),
+        lambda: np.round(rng.normal(size=shape) * 10.0 ** rng.integers(0, 10)),
+        lambda: rng.choice(odd, shape),
+        lambda: rng.choice([0.0, 1.5, 2.0, np.nan, np.inf, -np.inf], shape),
+        lambda: np.zeros(shape),
+    ]
+    with np.errstate(over="ignore"):
+        return np.asarray(kinds[rng.integers(len(kinds))]()).astype(dtype)
+
+
+def random_options(rng):
+    if rng.random() < 0.6:
+        return {}
+    options = {
+        "precision": int(rng.integers(8)),
+        "threshold": int(rng.integers(50)),
+        "edgeitems": int(rng.integers(5)),
+        "linewidth": int(rng.integers(150)),
+        "profile": str(rng.choice(["default", "short", "full"])),
+        "sci_mode": bool(rng.integers(2)),
+    }
+    return {name: value for name, value in options.items() if rng.random() < 0.4}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_any_array_prints_as_in_pytorch(torch, seed):
+    rng = np.random.default_rng(seed)
+    try:
+        for _ in range(25):
+            array, options = random_array(rng), random_options(rng)
+            torch.set_printoptions(profile="default")
+            tg.set_printoptions(profile="default")
+            torch.set_printoptions(**options)
+            tg.set_printoptions(**options)
+            expected = repr(torch.from_numpy(array))
+            assert repr(tg.from_numpy(array)) == expected, (options, array)
+    finally:
+        torch.set_printoptions(profile="default")
+
+
+# Each builds the same thing from either library.
+GRAPHS = [
+    lambda t: t.tensor([1.0, 2.0], requires_grad=True),
+    lambda t: t.tensor([1.0, 2.0], requires_grad=True) * 2,
+    lambda t: t.tensor([[1.5]], requires_grad=True).sum(),
+    lambda t: t.tensor([1.0, 2.0], dtype=t.float64, requires_grad=True).exp(),
+    lambda t: (t.arange(7.0) / 3).requires_grad_().exp(),
+    lambda t: (t.arange(8.0) / 3).requires_grad_().exp(),  # the suffix just fits, or just doesn't
+    lambda t: (t.arange(9.0) / 3).requires_grad_().exp(),
+    lambda t: t.zeros(3, 0, dtype=t.float64, requires_grad=True),
+    lambda t: t.zeros(0, dtype=t.int64),
+    lambda t: t.tensor([1.0], requires_grad=True).detach(),
+    lambda t: t.zeros(2, 3).t(),
+    lambda t: t.ones(1).expand(3, 2),
+]
+
+
+@pytest.mark.parametrize("build", GRAPHS)
+def test_suffixes_print_as_in_pytorch(torch, build):
+    assert repr(build(tg)) == repr(build(torch))
+    assert str(build(tg)) == str(build(torch))
+
+
+def test_the_default_dtype_needs_no_suffix(torch):
+    try:
+        torch.set_default_dtype(torch.float64)
+        tg.set_default_dtype(tg.float64)
+        for build in (
+            lambda t: t.tensor([0.5]),
+            lambda t: t.tensor([0.5], dtype=t.float32),
+            lambda t: t.zeros(0),
+            lambda t: t.zeros(0, dtype=t.float32),
+        ):
+            assert repr(build(tg)) == repr(build(torch))
+    finally:
+        torch.set_default_dtype(torch.float32)
+        tg.set_default_dtype(tg.float32)
+
+
+def test_a_subclass_prints_its_name(torch):
+    class Ours(tg.Tensor):
+        pass
+
+    class Theirs(torch.Tensor):
+        pass
+
+    expected = repr(Theirs([1.5, 2.0])).replace("Theirs", "Ours", 1)
+    assert repr(Ours([1.5, 2.0])) == expected
+
+
+# By hand, so that the format is tested without PyTorch as well.
+@pytest.mark.parametrize(
+    "data, text",
+    [
+        (1.0, "tensor(1.)"),
+        ([], "tensor([])"),
+        ([[1, 2], [3, 40]], "tensor([[ 1,  2],\n        [ 3, 40]])"),
+        ([0.5, -1.0], "tensor([ 0.5000, -1.0000])"),
+        ([1e-5, 1.0], "tensor([1.0000e-05, 1.0000e+00])"),
+        ([True, False], "tensor([ True, False])"),
+        ([float("nan"), 1.5], "tensor([   nan, 1.5000])"),
+        (list(range(1001)), "tensor([   0,    1,    2,  ...,  998,  999, 1000])"),
+    ],
+)
+def test_known_texts(data, text):
+    assert repr(tg.tensor(data)) == text
+
+
+def test_printing_records_nothing_and_changes_nothing():
+    x = tg.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    node, version = y.grad_fn, y._version
+    assert repr(y) == repr(y)
+    assert y.grad_fn is node and y._version == version
+
+
+def test_options_stay_until_changed():
+    tg.set_printoptions(precision=2, sci_mode=True)
+    assert repr(tg.tensor([1.5])) == "tensor([1.50e+00])"
+    tg.set_printoptions(linewidth=200)  # every call lets go of sci_mode, as in PyTorch
+    assert repr(tg.tensor([1.5])) == "tensor([1.50])"
+    tg.set_printoptions(profile="full")
+    assert "..." not in repr(tg.zeros(2000))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *[{"precision": -1}, {"precision": 1.5}, {"edgeitems": -1}, {"linewidth": "80"}],
+        {"profile": "fancy"},
+    ],
+)
+def test_bad_options(options):
+    (name,) = options
+    with pytest.raises(ValueError, match=name):
+        tg.set_printoptions(**options)
+    assert repr(tg.tensor([1.5])) == "tensor([1.5000])"
