@@ -1,0 +1,76 @@
+"""tinygrad_course: PyTorch's ideas as an engine to be read. `import tinygrad_course as tg` stands where `import torch` would.
+
+The public names only; see `tensor`, `autograd`, `ops`, `nn`, `optim` for what is behind them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import autograd, cuda, nn, ops, optim, utils
+from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from .autograd.variable import Tensor, Variable
+from .device import Device as device
+from .dtype import DType, get_default_dtype, promote_types, set_default_dtype
+from .dtype import DType as dtype
+from .dtype import (
+    double,
+    float16,
+    float32,
+    float64,
+    half,
+    int8,
+    int16,
+    int32,
+    int64,
+    long,
+    short,
+    uint8,
+)
+from .dtype import bool_ as bool
+from .dtype import float_ as float
+from .dtype import int_ as int
+from .ops.creation import TYPED
+from .printing import set_printoptions
+from .random import Generator
+from .shape import Size
+from .storage import Storage
+
+__version__ = "0.1.0"
+
+# PyTorch computes 1/0 = inf and 0/0 = nan without a word; NumPy would warn at each.
+np.seterr(all="ignore")
+
+# glibc hands blocks of 128 KB and more back to the system and faults them in again at every training step. Making and dropping one
+# block of nearly 32 MB raises that limit for the process; its memory is never touched. A LeNet step gets twice as fast.
+np.empty(2**25 - 2**16, np.uint8)
+
+globals().update(ops.FUNCTIONS)
+globals().update(TYPED)
+
+newaxis = None
+inf, nan, pi, e = np.inf, np.nan, np.pi, np.e
+
+
+def is_tensor(obj: Any) -> Any:
+    """Whether `obj` is a Tensor.
+
+    >>> is_tensor(zeros(1)), is_tensor([0])
+    (True, False)
+    """
+    return isinstance(obj, Tensor)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "viz":  # needs the course's graphviz only when used
+        from importlib import import_module
+
+        return import_module(".viz", __name__)
+    raise AttributeError(
+        f"tinygrad_course has no {name!r}. Where PyTorch has it, this engine leaves it out; dir(tinygrad_course) lists what is there."
+    )
+
+
+__all__ = sorted(name for name in globals() if not name.startswith("_") and name not in ("annotations", "np", "Any"))

@@ -1,0 +1,278 @@
+"""Node: one recorded operation. The node is also the context that its forward saves into.
+
+A node knows its `edges` (who made its inputs, fixed when it was recorded), what it `saved`, and how to turn the
+gradients of its outputs into those of its inputs. Saved arrays are guarded by version numbers: an in-place change
+between forward and backward is an error, not a wrong gradient. How nodes are visited is the engine's business. Lessons 05-07.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from ..device import xp_of
+from ..dtype import DType, from_numpy_dtype
+from ..shape import Size
+from .hooks import NodeHooks, RemovableHandle, add_hook
+from .mode import mode, no_grad
+
+Edge = tuple["Node", int]
+
+_order = itertools.count()
+next_order = _order.__next__
+
+# An accumulator runs as soon as its gradient is complete, before any operation that waits: it ranks above all counts.
+_ACCUMULATORS_FIRST = 1 << 62
+
+FREED: tuple[Any, ...] = ("freed",)
+
+
+class Node:
+    """One recorded operation: `x.grad_fn`.
+
+    `edges[i]` is (producer, output number) of input i, None when that input needs no gradient; `needs` is another name for it, to
+    be read as "does input i need a gradient". `saved` holds what forward passed to `save`. `outputs` holds (shape,
+    NumPy dtype) of each output. `guards` lists (place in `saved`, owner, version, output) for saved arrays that somebody may
+    overwrite: the owner is an input tensor (output -1), or the version counter of this node's own output. `restore`, when set, gives each input's gradient its shape and dtype back.
+    """
+
+    __slots__ = ("__weakref__", "edges", "guards", "hooks", "order", "outputs", "restore", "saved")
+
+    edges: tuple[Edge | None, ...]
+    saved: tuple[Any, ...]
+    guards: list[tuple[int, Any, int, int]]
+    outputs: tuple[tuple[tuple[int, ...], Any], ...]
+    hooks: NodeHooks | None
+    restore: tuple[Any, ...] | None
+    order: int
+
+    node_name = ""
+
+    def __init__(self, edges: tuple[Edge | None, ...]) -> None:
+        self.edges = edges
+        self.saved = self.guards = ()  # type: ignore[assignment]
+        self.hooks = self.restore = None
+        self.order = next_order()
+
+    # --- for the formulas -------------------------------------------------------------------------------------------
+
+    def save(self, *values: Any) -> None:
+        """Keeps arrays and plain values for backward, which reads them as `ctx.saved`."""
+        self.saved = values
+
+    def backward(self, *grads: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} has no derivative")
+
+    # --- running ----------------------------------------------------------------------------------------------------
+
+    def run(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
+        """The gradients of the inputs, from those of the outputs: arrays, or Tensors that are recorded in turn."""
+        if self.guards or self.saved is FREED:
+            self.check_saved()
+        result = (self.twin() if tensors else self).backward(*grads)
+        if type(result) is not tuple:
+            result = (result,)
+        if self.restore is not None:
+            result = tuple(
+                r if fit is None or r is None else _restore(r, *fit)
+                for r, fit in zip(result, self.restore, strict=True)
+            )
+        return result
+
+    def check_saved(self) -> None:
+        """RuntimeError when something saved was freed, or changed in place since."""
+        for place, owner, version, output in self.guards:
+            counter = owner._counter if output < 0 else owner
+            if counter is not None and counter[0] != version:
+                self._complain(place, owner, output, counter[0], version)
+        if self.saved is FREED:
+            raise RuntimeError(
+                f"Trying to backward through the graph a second time: the buffers that {self.name()} saved were freed by "
+                "the first backward. Pass retain_graph=True to the earlier call to keep them."
+            )
+
+    def twin(self) -> Node:
+        """A copy whose saved arrays are Tensors that know where they come from: backward of it is recorded."""
+        from .variable import Tensor
+
+        twin = object.__new__(type(self))
+        twin.edges, twin.outputs, twin.order, twin.hooks = self.edges, self.outputs, self.order, None
+        twin.restore, twin.guards = None, []
+        saved = [Tensor._wrap(v) if _is_array(v) else v for v in self.saved]
+        for place, owner, _, output in self.guards:
+            if output < 0:
+                saved[place] = owner
+            else:
+                saved[place]._edge = (self, output)
+                saved[place]._counter = owner
+        twin.saved = tuple(saved)
+        return twin
+
+    def release(self) -> None:
+        """Frees what was saved; a later `run` says so."""
+        if self.guards or any(map(_is_array, self.saved)):
+            self.saved, self.guards = FREED, []
+
+    def _complain(self, place: int, owner: Any, output: int, found: int, expected: int) -> None:
+        array = self.saved[place]
+        maker = self if output >= 0 else owner.grad_fn
+        made = f", which is output {max(output, 0)} of {maker.name()}," if maker else ""
+        kind = from_numpy_dtype(array.dtype).tensor_type
+        raise RuntimeError(
+            "one of the variables needed for gradient computation has been modified by an inplace operation: "
+            f"[torch.{kind} {list(array.shape)}]{made} was saved by {self.name()} at version {expected} and is at "
+            f"version {found} now; expected version {expected} instead. Replace the in-place operation by one that makes "
+            "a new tensor (x = x + 1, not x += 1), or change a clone()."
+        )
+
+    # --- for those who look at the graph ----------------------------------------------------------------------------
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """(producer, output number) for each input, (None, 0) where no gradient is needed."""
+        return tuple((None, 0) if e is None else e for e in self.edges)
+
+    @property
+    def previous_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """The name `next_functions` had before PyTorch 0.2."""
+        return self.next_functions
+
+    def name(self) -> str:
+        """The name of the operation's backward, e.g. 'MulBackward0'."""
+        return self.node_name
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """Always empty here: PyTorch's place for a user's notes, which needs a dict per node."""
+        return {}
+
+    def metadata_of(self, i: int) -> tuple[Size, DType]:
+        """Shape and dtype of output i."""
+        shape, dtype = self.outputs[i]
+        return Size(shape), from_numpy_dtype(dtype)
+
+    def __call__(self, *grads: Any) -> Any:
+        """Runs this node's backward on Tensors, as the engine would: one gradient per output in, one per input out.
+
+        >>> import tinygrad_course as tg
+        >>> x = tg.tensor(3., requires_grad=True)
+        >>> (x * x).grad_fn(tg.tensor(1.))
+        (tensor(3., grad_fn=<MulBackward0>), tensor(3., grad_fn=<MulBackward0>))
+        """
+        from .variable import Tensor
+
+        if mode.enabled:
+            result = self.run(grads, tensors=True)
+        else:
+            raw = self.run(tuple(g if g is None else g._array for g in grads), tensors=False)
+            result = tuple(g if g is None else Tensor._wrap_any(g) for g in raw)
+        return result[0] if len(result) == 1 else result
+
+    def _node_hooks(self) -> NodeHooks:
+        if self.hooks is None:
+            self.hooks = NodeHooks()
+        return self.hooks
+
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """`hook(grad_outputs)` runs before this node's backward and may return replacements."""
+        return add_hook(self._node_hooks().pre, hook)
+
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """`hook(grad_inputs, grad_outputs)` runs after this node's backward and may return other grad_inputs."""
+        return add_hook(self._node_hooks().post, hook)
+
+    def __repr__(self) -> str:
+        return f"<{self.name()}>"
+
+
+Node.needs = Node.__dict__["edges"]  # type: ignore[attr-defined]
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "strides")
+
+
+def _restore(grad: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """`grad` summed over the dims that broadcasting stretched, and in the input's dtype."""
+    if grad.shape != shape:
+        grad = unbroadcast(grad, shape)
+    if dtype is not None:
+        grad = grad.astype(dtype) if not hasattr(grad, "_array") else grad.to(from_numpy_dtype(dtype))
+    return grad
+
+
+def unbroadcast(grad: Any, shape: tuple[int, ...]) -> Any:
+    """The sum of `grad` over every dim that `shape` was broadcast along: the adjoint of expand.
+
+    >>> import numpy as np
+    >>> unbroadcast(np.ones((4, 2, 3)), (2, 1)).tolist()
+    [[12.0], [12.0]]
+    """
+    extra = len(grad.shape) - len(shape)
+    if extra:
+        grad = grad.sum(tuple(range(extra)))
+    stretched = tuple(i for i, n in enumerate(shape) if n == 1 and grad.shape[i] != 1)
+    if stretched:
+        # Arrays say keepdims, Tensors keepdim.
+        grad = grad.sum(stretched, **({"keepdim": True} if hasattr(grad, "_array") else {"keepdims": True}))
+    return grad
+
+
+class AccumulateGrad(Node):
+    """The end of an edge: adds what arrives to `variable.grad`. Made when a leaf first takes part in an operation."""
+
+    __slots__ = ("variable",)
+
+    node_name = "AccumulateGrad"
+
+    def __init__(self, variable: Any) -> None:
+        super().__init__(())
+        self.variable = variable
+        self.order += _ACCUMULATORS_FIRST
+        array = variable._array
+        self.outputs = ((array.shape, array.dtype),)
+        self.hooks = variable._meta.hooks
+
+    def _node_hooks(self) -> NodeHooks:
+        # A leaf's hooks outlive this node: they belong to the leaf.
+        meta = self.variable._meta
+        if meta.hooks is None:
+            meta.hooks = NodeHooks()
+        self.hooks = meta.hooks
+        return self.hooks
+
+    def run(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
+        (grad,) = grads
+        if grad is not None:
+            self.accumulate(grad, tensors)
+        return ()
+
+    def accumulate(self, grad: Any, tensors: bool) -> None:
+        """variable.grad += grad, in place where nobody could notice."""
+        from .variable import Tensor
+
+        meta = self.variable._meta
+        have = meta.grad
+        if tensors:
+            meta.grad = grad.clone() if have is None else have + grad
+        elif have is None:
+            meta.grad = Tensor._wrap(self._own(grad))
+        elif have.requires_grad:
+            with no_grad():
+                meta.grad = have + Tensor._wrap_any(grad)
+        else:
+            array = have._array
+            array += grad
+            have._bump()
+
+    def _own(self, grad: Any) -> Any:
+        """`grad` itself when no one else holds it, else a copy in the variable's memory order."""
+        # Held by: the engine's tuple, this frame, `accumulate`'s and `run`'s frames, and getrefcount's argument.
+        if sys.getrefcount(grad) <= 5 and getattr(grad, "base", 0) is None and grad.flags.c_contiguous:
+            return grad
+        xp = xp_of(self.variable._array)
+        own = xp.empty_like(self.variable._array)
+        own[...] = grad
+        return own

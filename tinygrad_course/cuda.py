@@ -1,0 +1,27 @@
+"""tg.cuda: whether a CUDA device can be used, and the tensor types that live there. Lesson 16."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .device import Device, backend_for, unavailable_reason
+from .ops.creation import CUDA_TYPED
+
+
+def is_available() -> bool:
+    """Whether CUDA tensors can be made; `unavailable_reason()` says why not."""
+    return unavailable_reason() is None
+
+
+def synchronize(device: Device | None = None) -> None:
+    """Waits until all work given to the device is done; RuntimeError without a device."""
+    backend_for("cuda").synchronize()
+
+
+def __getattr__(name: str) -> Any:
+    if name in CUDA_TYPED:
+        return CUDA_TYPED[name]
+    raise AttributeError(f"tg.cuda has no {name!r}: there are is_available, synchronize, unavailable_reason, {', '.join(CUDA_TYPED)}")
+
+
+__all__ = ["is_available", "synchronize", "unavailable_reason"]

@@ -1,0 +1,234 @@
+"""Devices: the one place that knows which array library holds a tensor's numbers.
+
+A `Backend` is a small record for one kind of device: its array module (`xp`) and the few things on which NumPy and
+CuPy truly differ. Everything above asks this module for `xp` and calls names both libraries share. CuPy is imported
+here alone, and only when a CUDA device is first asked for. Lesson 16.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Array = Any  # an ndarray of NumPy or CuPy
+
+
+class Backend:
+    """What the engine needs to know of one kind of device.
+
+    `xp` is the array module, `array_type` its array class, `from_host(array, index)` and `to_host(array)` copy,
+    `window(buffer, shape, strides, offset)` lays a view with byte strides and a byte offset on a flat buffer,
+    `pointer(array)` is the address of its first element, `index_of(array)` the number of its device.
+    """
+
+    __slots__ = ("array_type", "from_host", "index_of", "kind", "pointer", "scatter_add", "synchronize", "to_host", "window", "xp")
+
+    def __init__(
+        self,
+        kind: str,
+        xp: Any,
+        array_type: type,
+        from_host: Callable[[Any, int | None], Array],
+        to_host: Callable[[Array], Any],
+        window: Callable[[Array, tuple[int, ...], tuple[int, ...], int], Array],
+        pointer: Callable[[Array], int],
+        index_of: Callable[[Array], int | None],
+        scatter_add: Callable[[Array, Any, Array], None],
+        synchronize: Callable[[], None],
+    ) -> None:
+        self.kind = kind
+        self.xp = xp
+        self.array_type = array_type
+        self.from_host = from_host
+        self.to_host = to_host
+        self.window = window
+        self.pointer = pointer
+        self.index_of = index_of
+        self.scatter_add = scatter_add
+        self.synchronize = synchronize
+
+
+def _numpy_window(buffer: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Array:
+    # Ten times cheaper than numpy.lib.stride_tricks.as_strided, and it checks that the window fits the buffer.
+    return np.ndarray(shape, buffer.dtype, buffer, offset, strides)
+
+
+def _numpy_pointer(array: Array) -> int:
+    pointer: int = array.__array_interface__["data"][0]
+    return pointer
+
+
+CPU = Backend(
+    kind="cpu",
+    xp=np,
+    array_type=np.ndarray,
+    from_host=lambda array, index: array,
+    to_host=lambda array: array,
+    window=_numpy_window,
+    pointer=_numpy_pointer,
+    index_of=lambda array: None,
+    scatter_add=np.add.at,
+    synchronize=lambda: None,
+)
+
+_by_type: dict[type, Backend] = {np.ndarray: CPU}
+_by_kind: dict[str, Backend] = {"cpu": CPU}
+_unavailable: dict[str, str] = {}
+
+
+def register(backend: Backend) -> None:
+    """Makes `backend` the one of its kind; the tests register a stand-in for CUDA this way."""
+    _by_kind[backend.kind] = backend
+    _by_type[backend.array_type] = backend
+
+
+def unregister(kind: str) -> None:
+    """Forgets the backend of `kind`; arrays that live on it stay as they are."""
+    backend = _by_kind.pop(kind)
+    del _by_type[backend.array_type]
+    _unavailable.pop(kind, None)
+
+
+def backend_of(array: Array) -> Backend:
+    """The backend on which `array` lives; a NumPy scalar lives on the CPU."""
+    return _by_type.get(type(array), CPU)
+
+
+def xp_of(array: Array) -> Any:
+    """The array module of `array`: numpy or cupy."""
+    return backend_of(array).xp
+
+
+def _load_cupy() -> Backend:
+    try:
+        import cupy
+    except ImportError as error:
+        raise RuntimeError(
+            "CUDA needs CuPy, which is not installed: pip install 'tinygrad-course[cuda12]' (or cuda13)"
+        ) from error
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise RuntimeError(f"CuPy is installed but finds no usable CUDA driver: {error}") from error
+    if count == 0:
+        raise RuntimeError("CuPy is installed but this machine has no CUDA device")
+
+    def from_host(array: Any, index: int | None) -> Array:
+        with cupy.cuda.Device(index or 0):
+            return cupy.asarray(array)
+
+    def window(buffer: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Array:
+        return cupy.ndarray(shape, buffer.dtype, buffer.data + offset, strides)
+
+    return Backend(
+        kind="cuda",
+        xp=cupy,
+        array_type=cupy.ndarray,
+        from_host=from_host,
+        to_host=cupy.asnumpy,
+        window=window,
+        pointer=lambda array: int(array.data.ptr),
+        index_of=lambda array: int(array.device.id),
+        scatter_add=cupy.add.at,
+        synchronize=lambda: cupy.cuda.get_current_stream().synchronize(),
+    )
+
+
+def backend_for(kind: str) -> Backend:
+    """The backend of a kind of device; RuntimeError says why when there is none."""
+    backend = _by_kind.get(kind)
+    if backend is None:
+        if kind not in _unavailable:
+            try:
+                register(_load_cupy())
+                return _by_kind[kind]
+            except RuntimeError as error:
+                _unavailable[kind] = str(error)
+        raise RuntimeError(f"device {kind!r} cannot be used: {_unavailable[kind]}")
+    return backend
+
+
+def unavailable_reason() -> str | None:
+    """Why no CUDA device can be used, or None when one can (tg.cuda.unavailable_reason)."""
+    try:
+        backend_for("cuda")
+    except RuntimeError as error:
+        return str(error)
+    return None
+
+
+class Device:
+    """Where a tensor lives: `tg.device("cpu")`, `tg.device("cuda:0")`, `tg.device("cuda", 0)`.
+
+    >>> Device("cuda:1").type, Device("cuda:1").index
+    ('cuda', 1)
+    """
+
+    __slots__ = ("index", "type")
+
+    def __init__(self, device: str | Device | int, index: int | None = None) -> None:
+        if isinstance(device, Device):
+            self.type, self.index = device.type, device.index
+            return
+        if isinstance(device, int) and not isinstance(device, bool):
+            device, index = "cuda", device
+        match = re.fullmatch(r"([a-z]+)(?::(\d+))?", device) if isinstance(device, str) else None
+        if match is None or match[1] not in ("cpu", "cuda"):
+            raise RuntimeError(f"unknown device {device!r}: the kinds are 'cpu' and 'cuda', e.g. 'cuda:0'")
+        if match[2] is not None:
+            if index is not None:
+                raise RuntimeError(f"the index is given twice: in {device!r} and as {index}")
+            index = int(match[2])
+        self.type: str = match[1]
+        self.index = index
+
+    def __repr__(self) -> str:
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{index})"
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __reduce__(self) -> tuple[type[Device], tuple[str, int | None]]:
+        return Device, (self.type, self.index)
+
+
+_CPU_DEVICE = Device("cpu")
+
+
+def device_of(array: Array) -> Device:
+    """The device on which `array` lives."""
+    if type(array) is np.ndarray:
+        return _CPU_DEVICE
+    backend = backend_of(array)
+    return Device(backend.kind, backend.index_of(array))
+
+
+def move(array: Array, device: Device) -> Array:
+    """`array` on `device`: itself when it is there already, else a copy."""
+    here, there = backend_of(array), backend_for(device.type)
+    if here is there and device.index in (None, here.index_of(array)):
+        return array
+    return there.from_host(here.to_host(array), device.index)
+
+
+def require_same(arrays: list[Array]) -> Any:
+    """The array module of `arrays`; RuntimeError, before any kernel runs, when they live on several devices."""
+    first = device_of(arrays[0])
+    for array in arrays[1:]:
+        other = device_of(array)
+        if other != first:
+            raise RuntimeError(
+                f"Expected all tensors to be on the same device, but found at least two devices, {first} and "
+                f"{other}! Move one with .to({str(first)!r}) or .to({str(other)!r})."
+            )
+    return xp_of(arrays[0])

@@ -1,0 +1,204 @@
+"""Comparisons and logic: results are bool tensors, nothing here has a gradient. Lesson 03."""
+
+from __future__ import annotations
+
+from .registry import Binary, Op, Unary
+
+
+class Eq(Binary, method=True, operator="eq", differentiable=False):
+    """x == y."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        return xp.equal(x, y)
+
+
+class Ne(Binary, method=True, operator="ne", differentiable=False, aliases=("not_equal",)):
+    """x != y."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        return xp.not_equal(x, y)
+
+
+class Lt(Binary, method=True, operator="lt", differentiable=False, aliases=("less",)):
+    """x < y."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        return xp.less(x, y)
+
+
+class Le(Binary, method=True, operator="le", differentiable=False, aliases=("less_equal",)):
+    """x <= y."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        return xp.less_equal(x, y)
+
+
+class Gt(Binary, method=True, operator="gt", differentiable=False, aliases=("greater",)):
+    """x > y."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        return xp.greater(x, y)
+
+
+class Ge(Binary, method=True, operator="ge", differentiable=False, aliases=("greater_equal",)):
+    """x >= y."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        return xp.greater_equal(x, y)
+
+
+class BitwiseAnd(Binary, fn="bitwise_and", method=True, inplace=True, operator="and", differentiable=False):
+    """x & y, bit by bit; logical for bool."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        _refuse_floats("&", x, y)
+        return xp.bitwise_and(x, y)
+
+
+class BitwiseOr(Binary, fn="bitwise_or", method=True, inplace=True, operator="or", differentiable=False):
+    """x | y, bit by bit; logical for bool."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        _refuse_floats("|", x, y)
+        return xp.bitwise_or(x, y)
+
+
+class BitwiseXor(Binary, fn="bitwise_xor", method=True, inplace=True, operator="xor", differentiable=False):
+    """x ^ y, bit by bit; logical for bool."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        _refuse_floats("^", x, y)
+        return xp.bitwise_xor(x, y)
+
+
+class BitwiseNot(Unary, fn="bitwise_not", method=True, inplace=True, operator="invert", differentiable=False):
+    """~x, bit by bit; logical for bool."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        _refuse_floats("~", x)
+        return xp.invert(x)
+
+
+class LogicalNot(Unary, fn="logical_not", method=True, differentiable=False):
+    """x == 0."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        return xp.logical_not(x)
+
+
+class LogicalAnd(Binary, fn="logical_and", method=True, differentiable=False):
+    """x != 0 and y != 0."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        return xp.logical_and(x, y)
+
+
+class LogicalOr(Binary, fn="logical_or", method=True, differentiable=False):
+    """x != 0 or y != 0."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        return xp.logical_or(x, y)
+
+
+class IsNan(Unary, fn="isnan", method=True, differentiable=False):
+    """Whether each element is not a number."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        return xp.isnan(x)
+
+
+class IsInf(Unary, fn="isinf", method=True, differentiable=False):
+    """Whether each element is infinite."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        return xp.isinf(x)
+
+
+class IsFinite(Unary, fn="isfinite", method=True, differentiable=False):
+    """Whether each element is neither infinite nor nan."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        return xp.isfinite(x)
+
+
+class IsClose(Op, fn="isclose", method=True, differentiable=False):
+    """|x - y| <= atol + rtol·|y|, elementwise; with `equal_nan`, nan equals nan."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /, rtol=1e-05, atol=1e-08, equal_nan=False):
+        _require_one_dtype(x, y)
+        return xp.isclose(x, y, rtol, atol, equal_nan)
+
+
+class AllClose(Op, fn="", differentiable=False):
+    """Whether all of isclose holds, as a bool tensor of no dims."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /, rtol=1e-05, atol=1e-08, equal_nan=False):
+        _require_one_dtype(x, y)
+        return xp.isclose(x, y, rtol, atol, equal_nan).all()
+
+
+def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Whether |input - other| <= atol + rtol·|other| everywhere, as a bool.
+
+    >>> import tinygrad_course as tg
+    >>> allclose(tg.tensor([1.]), tg.tensor([1. + 1e-9]))
+    True
+    """
+    return bool(AllClose.fn(input, other, rtol, atol, equal_nan))
+
+
+def equal(input, other):
+    """Whether two tensors have the same shape and the same elements, as a bool.
+
+    >>> import tinygrad_course as tg
+    >>> equal(tg.tensor([1, 2]), tg.tensor([1, 2]))
+    True
+    """
+    return input.shape == other.shape and bool(Eq.fn(input, other).all())
+
+
+def _require_one_dtype(x, y):
+    if x.dtype != y.dtype:
+        raise RuntimeError(f"the operands must have one dtype, found {x.dtype} and {y.dtype}: convert one with .to(...)")
+
+
+def _refuse_floats(symbol, *operands):
+    for x in operands:
+        if isinstance(x, float) or getattr(getattr(x, "dtype", None), "kind", "b") == "f":
+            raise RuntimeError(f"{symbol} works on bool and integer tensors, not on floats: compare first, e.g. x > 0")

@@ -1,0 +1,524 @@
+"""Elementwise operations: y[i] = f(x[i]), or f(x[i], y[i]) after broadcasting.
+
+Each class is a formula and its derivative; shapes, dtypes and recording are the registry's business. Integers are computed
+as floats where the mathematics asks for it. Lessons 03 and 05.
+"""
+
+from __future__ import annotations
+
+from ..autograd.variable import Tensor
+from .creation import scalar_tensor
+from .registry import Binary, Op, Unary, function, method
+from .views import broadcast_tensors
+
+# --- arithmetic -----------------------------------------------------------------------------------------------------
+
+
+class Add(Binary, method=True, inplace=True, operator="add", scales=True):
+    """x + alpha·y; dx = g, dy = alpha·g."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        return xp.add(x, y)
+
+    def backward(ctx, g):
+        return g, g
+
+
+class Sub(Binary, method=True, inplace=True, operator="sub", scales=True, aliases=("subtract",)):
+    """x - alpha·y; dx = g, dy = -alpha·g."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        if isinstance(y, bool) or getattr(y, "dtype", None) == bool:
+            raise RuntimeError(
+                "Subtraction, the `-` operator, with a bool tensor is not supported: use ^ or logical_not(), or convert "
+                "with .int()"
+            )
+        return xp.subtract(x, y)
+
+    def backward(ctx, g):
+        return g, -g if ctx.needs[1] else None
+
+
+class Mul(Binary, method=True, inplace=True, operator="mul", aliases=("multiply",)):
+    """x·y; dx = g·y, dy = g·x."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        ctx.save(x if ctx.needs[1] else None, y if ctx.needs[0] else None)
+        return xp.multiply(x, y)
+
+    def backward(ctx, g):
+        x, y = ctx.saved
+        return g * y if ctx.needs[0] else None, g * x if ctx.needs[1] else None
+
+
+class Div(Binary, fn="true_divide", method=True, inplace=True, operator="truediv", floats=True):
+    """x / y; dx = g / y, dy = -g·x / y²."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        ctx.save(x if ctx.needs[1] else None, y)
+        return xp.true_divide(x, y)
+
+    def backward(ctx, g):
+        x, y = ctx.saved
+        gx = g / y
+        return gx, -gx * (x / y) if ctx.needs[1] else None
+
+
+class FloorDivide(Binary, fn="floor_divide", method=True, inplace=True, operator="floordiv", differentiable=False):
+    """The largest whole number <= x / y."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        _refuse_zero_divisor(xp, x, y)
+        return xp.floor_divide(x, y)
+
+
+class Remainder(Binary, method=True, inplace=True, operator="mod"):
+    """x - y·floor(x / y), with the sign of y; dx = g, dy = -g·floor(x / y)."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        _refuse_zero_divisor(xp, x, y)
+        ctx.save(x if ctx.needs[1] else None, y if ctx.needs[1] else None)
+        return xp.remainder(x, y)
+
+    def backward(ctx, g):
+        x, y = ctx.saved
+        return g, -g * floor(x / y) if ctx.needs[1] else None
+
+
+def _refuse_zero_divisor(xp, x, y):
+    if getattr(x, "dtype", xp.dtype(type(x))).kind in "iu" and not xp.asarray(y).all():
+        raise RuntimeError("ZeroDivisionError: an integer tensor was divided by zero")
+
+
+class Pow(Binary, method=True, inplace=True, operator="pow"):
+    """x^y; dx = g·y·x^(y-1), dy = g·x^y·ln x."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        # A whole exponent up to 3 as products: NumPy's general power takes 100 times as long.
+        if y == 3 if isinstance(y, int | float) else False:
+            out = x * x * x
+        elif isinstance(y, int) and y < 0 and x.dtype.kind in "iu":
+            raise RuntimeError(f"Integers to negative integer powers are not allowed: exponent {y}; convert with .float()")
+        else:
+            out = xp.power(x, y)
+        ctx.save(x, y, out if ctx.needs[1] else None)
+        return out
+
+    def backward(ctx, g):
+        x, y, out = ctx.saved
+        gx = gy = None
+        if ctx.needs[0]:
+            if isinstance(y, int | float):
+                gx = g * 0 if y == 0 else g * (y * x ** (y - 1))
+            else:
+                gx = where(y == 0, g * 0, g * (y * x ** (y - 1)))
+        if ctx.needs[1]:
+            log_x = log(x if not isinstance(x, int | float) else y * 0 + x)
+            gy = g * where((out == 0) & (y >= 0), out * 0, out * log_x)
+        return gx, gy
+
+
+class Neg(Unary, method=True, inplace=True, operator="neg", aliases=("negative",)):
+    """-x; dx = -g."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        if x.dtype == bool:
+            raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported: use ~ or logical_not()")
+        return xp.negative(x)
+
+    def backward(ctx, g):
+        return -g
+
+
+class Positive(Unary, method=True, operator="pos"):
+    """x itself; dx = g."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        return xp.array(x)
+
+    def backward(ctx, g):
+        return g
+
+
+class Abs(Unary, method=True, inplace=True, operator="abs", aliases=("absolute",)):
+    """|x|; dx = g·sign(x), which is 0 at 0."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        ctx.save(x)
+        return xp.abs(x)
+
+    def backward(ctx, g):
+        (x,) = ctx.saved
+        return g * sign(x)
+
+
+class Reciprocal(Unary, method=True, inplace=True, floats=True):
+    """1 / x; dx = -g·y²."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        y = xp.true_divide(1, x)
+        ctx.save(y)
+        return y
+
+    def backward(ctx, g):
+        (y,) = ctx.saved
+        return -g * (y * y)
+
+
+class Square(Unary, method=True, inplace=True, node="PowBackward0"):
+    """x²; dx = 2·g·x."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        ctx.save(x)
+        return xp.multiply(x, x)
+
+    def backward(ctx, g):
+        (x,) = ctx.saved
+        return g * (x * 2)
+
+
+class Sqrt(Unary, method=True, inplace=True, floats=True):
+    """√x; dx = g / (2·y)."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        y = xp.sqrt(x)
+        ctx.save(y)
+        return y
+
+    def backward(ctx, g):
+        (y,) = ctx.saved
+        return g / (y * 2)
+
+
+class Rsqrt(Unary, method=True, inplace=True, floats=True):
+    """1 / √x; dx = -g·y³ / 2."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        y = xp.true_divide(1, xp.sqrt(x))
+        ctx.save(y)
+        return y
+
+    def backward(ctx, g):
+        (y,) = ctx.saved
+        return g * (y * y * y * -0.5)
+
+
+# --- exponentials, logarithms, trigonometry -------------------------------------------------------------------------
+
+
+class Exp(Unary, method=True, inplace=True, floats=True):
+    """e^x; dx = g·y."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        y = xp.exp(x)
+        ctx.save(y)
+        return y
+
+    def backward(ctx, g):
+        (y,) = ctx.saved
+        return g * y
+
+
+class Expm1(Unary, method=True, inplace=True, floats=True):
+    """e^x - 1, exact for small x; dx = g·(y + 1)."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        y = xp.expm1(x)
+        ctx.save(y)
+        return y
+
+    def backward(ctx, g):
+        (y,) = ctx.saved
+        return g * (y + 1)
+
+
+class Log(Unary, method=True, inplace=True, floats=True):
+    """ln x; dx = g / x."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        ctx.save(x)
+        return xp.log(x)
+
+    def backward(ctx, g):
+        (x,) = ctx.saved
+        return g / x
+
+
+class Log1p(Unary, method=True, inplace=True, floats=True):
+    """ln(1 + x), exact for small x; dx = g / (1 + x)."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        ctx.save(x)
+        return xp.log1p(x)
+
+    def backward(ctx, g):
+        (x,) = ctx.saved
+        return g / (x + 1)
+
+
+class Sin(Unary, method=True, inplace=True, floats=True):
+    """sin x; dx = g·cos x."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        ctx.save(x)
+        return xp.sin(x)
+
+    def backward(ctx, g):
+        (x,) = ctx.saved
+        return g * cos(x)
+
+
+class Cos(Unary, method=True, inplace=True, floats=True):
+    """cos x; dx = -g·sin x."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        ctx.save(x)
+        return xp.cos(x)
+
+    def backward(ctx, g):
+        (x,) = ctx.saved
+        return -g * sin(x)
+
+
+class Tanh(Unary, method=True, inplace=True, floats=True):
+    """tanh x; dx = g·(1 - y²)."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        y = xp.tanh(x)
+        ctx.save(y)
+        return y
+
+    def backward(ctx, g):
+        (y,) = ctx.saved
+        return g * (1 - y * y)
+
+
+class Sigmoid(Unary, method=True, inplace=True, floats=True):
+    """1 / (1 + e^-x), computed as tanh(x/2)/2 + 1/2 (no overflow, and twice as fast); dx = g·y·(1 - y)."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        y = xp.tanh(x * 0.5) * 0.5 + 0.5
+        ctx.save(y)
+        return y
+
+    def backward(ctx, g):
+        (y,) = ctx.saved
+        return g * (y * (1 - y))
+
+
+class Relu(Unary, method=True, inplace=True):
+    """max(x, 0); dx = g where y > 0, else 0."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        y = xp.maximum(x, 0)
+        ctx.save(y)
+        return y
+
+    def backward(ctx, g):
+        (y,) = ctx.saved
+        return g * (y > 0)
+
+
+# --- rounding and signs: flat, so the gradient is zero --------------------------------------------------------------
+
+
+class _Flat(Unary):
+    """A step function: its derivative is 0 wherever it has one."""
+
+    __slots__ = ()
+
+    def backward(ctx, g):
+        return g * 0
+
+
+class Sign(_Flat, method=True, inplace=True):
+    """-1, 0 or 1; dx = 0."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        return xp.sign(x) if x.dtype != bool else xp.array(x)
+
+
+class Floor(_Flat, method=True, inplace=True):
+    """The largest whole number <= x; dx = 0."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        return xp.floor(x)
+
+
+class Ceil(_Flat, method=True, inplace=True):
+    """The smallest whole number >= x; dx = 0."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        return xp.ceil(x)
+
+
+class Trunc(_Flat, method=True, inplace=True, aliases=("fix",)):
+    """x without its fraction; dx = 0."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        return xp.trunc(x)
+
+
+class Round(_Flat, method=True, inplace=True):
+    """The nearest number with `decimals` places, halves to even; dx = 0."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /, decimals=0):
+        return xp.round(x, decimals)
+
+
+# --- choosing -------------------------------------------------------------------------------------------------------
+
+
+class Maximum(Binary, method=True):
+    """The larger of x and y; the gradient goes to it, and half to each where they are equal."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        ctx.save(x, y)
+        return xp.maximum(x, y)
+
+    def backward(ctx, g):
+        x, y = ctx.saved
+        half = g * (x == y) * 0.5
+        return g * (x > y) + half, g * (x < y) + half
+
+
+class Minimum(Binary, method=True):
+    """The smaller of x and y; the gradient goes to it, and half to each where they are equal."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        ctx.save(x, y)
+        return xp.minimum(x, y)
+
+    def backward(ctx, g):
+        x, y = ctx.saved
+        half = g * (x == y) * 0.5
+        return g * (x < y) + half, g * (x > y) + half
+
+
+class Clamp(Op, method=True, inplace=True, aliases=("clip",)):
+    """x kept within [min, max] (numbers, either may be None); dx = g where min <= x <= max, else 0."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /, min=None, max=None):
+        if min is None and max is None:
+            raise RuntimeError("clamp: at least one of 'min' or 'max' must not be None")
+        if isinstance(min, Tensor) or isinstance(max, Tensor):
+            raise TypeError("clamp: bounds that are tensors are not there; use maximum() and minimum()")
+        ctx.save(x, min, max)
+        if x.dtype.kind in "iu" and (isinstance(min, float) or isinstance(max, float)):
+            x = x.astype("float32")
+        return xp.clip(x, min, max)
+
+    def backward(ctx, g):
+        x, low, high = ctx.saved
+        inside = x >= low if high is None else x <= high if low is None else (x >= low) & (x <= high)
+        return g * inside
+
+
+class Where(Op, fn=""):
+    """x where condition, else y (all of one shape and dtype); dx = g·condition, dy = g·not condition."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, condition, x, y, /):
+        ctx.save(condition)
+        return xp.where(condition, x, y)
+
+    def backward(ctx, g):
+        (condition,) = ctx.saved
+        zero = g * 0
+        return (
+            None,
+            where(condition, g, zero) if ctx.needs[1] else None,
+            where(condition, zero, g) if ctx.needs[2] else None,
+        )
+
+
+def where(condition, input, other):
+    """`input` where `condition` holds, else `other`: elementwise, broadcast and promoted.
+
+    >>> import tinygrad_course as tg
+    >>> where(tg.tensor([True, False]), tg.tensor([1., 2.]), 0)
+    tensor([1., 0.])
+    """
+    if not any(isinstance(v, Tensor) for v in (condition, input, other)):
+        return Where.fn(condition, input, other)
+    condition = Tensor._wrap_any(condition)
+    if condition._array.dtype != bool:
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype!r}: compare "
+            "first, e.g. x != 0"
+        )
+    x, y = Binary.promote(input, other)
+    if not isinstance(x, Tensor):
+        x = scalar_tensor(x, dtype=y.dtype if isinstance(y, Tensor) else None, device=condition.device)
+    if not isinstance(y, Tensor):
+        y = scalar_tensor(y, dtype=x.dtype, device=condition.device)
+    return Where.fn(*broadcast_tensors(condition, x, y))
+
+
+exp, log, sin, cos, sign, floor = Exp.fn, Log.fn, Sin.fn, Cos.fn, Sign.fn, Floor.fn
+
+function("where", where)
+method("where", lambda self, condition, other: where(condition, self, other))

@@ -1,0 +1,211 @@
+"""In-place forms: x.add_(y) computes what x.add(y) does, writes it into x's memory, and rewrites history.
+
+The tensor's version goes up, so that nodes which saved the old contents notice. After a change through a view, the base gets a new
+history (`CopySlices`), and other views find theirs through the base when they are next used. Lesson 07.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..autograd.mode import mode
+from ..autograd.node import AccumulateGrad, Edge, Node, next_order
+from ..autograd.variable import Tensor
+from ..device import require_same
+from ..dtype import from_numpy_dtype
+from .registry import UNRECORDED, Binary, Op, edges_of
+from .window import BlankWindow, Geometry, PutWindow, TakeWindow
+
+
+def inplace_method(op: type[Op]) -> Callable[..., Any]:
+    """The in-place method of an operation."""
+    arity = op.arity
+
+    def method(self: Tensor, *args: Any, **params: Any) -> Tensor:
+        if len(args) >= arity:
+            names = op.parameters
+            params.update(zip(names, args[arity - 1 :], strict=False))
+            args = args[: arity - 1]
+        return change(op, self, args, params)
+
+    return method
+
+
+def change(op: type[Op], x: Tensor, others: tuple[Any, ...], params: dict[str, Any]) -> Tensor:
+    """x := op(x, *others), in place; the result is x itself.
+
+    RuntimeError when x is a leaf that requires grad (or a view of one), when its elements overlap in memory, when the result
+    is larger than x, or of a type that x cannot hold.
+    """
+    require_changeable(x)
+    inputs: tuple[Any, ...] = (x, *others)
+    if issubclass(op, Binary):
+        y = op.promote(x, others[0])[1]
+        inputs = (x, y.detach() if not mode.enabled and isinstance(y, Tensor) else y)
+    arrays = [v._array if isinstance(v, Tensor) else v for v in inputs]
+    xp = require_same([a for a in arrays if hasattr(a, "strides")])
+    edges = edges_of(inputs) if mode.enabled else None
+    node = _start(op, edges, inputs) if edges is not None else None
+    try:
+        out = np.asarray(out) if isinstance(out := op.forward(node or UNRECORDED, xp, *arrays, **params), np.generic) else out
+    except ValueError:
+        op.apply(*inputs, **params)  # says in PyTorch's words which shapes don't broadcast
+        raise
+    target = x._array
+    if out.shape != target.shape:
+        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(out.shape)}")
+    _require_castable(out, target)
+    if node is None:
+        target[...] = out
+        x._bump()
+        return x
+    before = _snapshot(node, x)
+    target[...] = out
+    x._bump()
+    _guard(node, inputs, arrays, out, x, before)
+    rebase_history(x, node, 0)
+    return x
+
+
+def require_changeable(x: Tensor) -> None:
+    """RuntimeError when an in-place operation on `x` is not allowed."""
+    if mode.enabled and x._edge is None and x._meta is not None:
+        edge = x._meta.edge(x)
+        if edge is not None and isinstance(edge[0], AccumulateGrad):
+            raise RuntimeError(
+                "a leaf Variable that requires grad is being used in an in-place operation: its value before the change is what "
+                "gradients are taken at. Change it under tg.no_grad(), or make a new tensor instead."
+            )
+        base = x._meta.base
+        if base is not None and base.is_leaf and base.requires_grad:
+            raise RuntimeError(
+                "a view of a leaf Variable that requires grad is being used in an in-place operation. Change it under "
+                "tg.no_grad(), or take a clone() of the leaf first."
+            )
+    if any(s == 0 and n > 1 for s, n in zip(x._array.strides, x._array.shape, strict=True)):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location "
+            f"(shape {list(x.shape)}, stride {list(x.stride())}, as expand makes them). Please clone() the tensor before "
+            "performing the operation."
+        )
+
+
+def _require_castable(out: Any, target: Any) -> None:
+    result, wanted = from_numpy_dtype(out.dtype), from_numpy_dtype(target.dtype)
+    if result.category > wanted.category:
+        raise RuntimeError(
+            f"result type {result.tensor_type.removesuffix('Tensor')} can't be cast to the desired output type "
+            f"{wanted.tensor_type.removesuffix('Tensor')}: convert the tensor first, e.g. x = x.float()"
+        )
+
+
+def _start(op: type[Op], edges: tuple[Edge | None, ...], inputs: tuple[Any, ...]) -> Node:
+    node = object.__new__(op)
+    node.edges, node.saved, node.guards, node.hooks, node.order = edges, (), [], None, next_order()
+    array = inputs[0]._array
+    node.outputs = ((array.shape, array.dtype),)
+    node.restore = tuple(
+        (v._array.shape, None) if isinstance(v, Tensor) and v._array.shape != array.shape else None for v in inputs
+    )
+    if not issubclass(op, Binary) or not any(node.restore):
+        node.restore = None
+    return node
+
+
+def _snapshot(node: Node, x: Tensor) -> Tensor | None:
+    """The contents and the edge of `x` before the change, when the node saved them."""
+    if not any(value is x._array for value in node.saved):
+        return None
+    before = Tensor._wrap(x._array.copy())
+    before._edge = node.edges[0]
+    return before
+
+
+def _guard(
+    node: Node, inputs: tuple[Any, ...], arrays: list[Any], out: Any, x: Tensor, before: Tensor | None
+) -> None:
+    """Replaces, among the saved values, the overwritten input by its snapshot and the kernel's result by x itself."""
+    saved, guards = list(node.saved), []
+    for place, value in enumerate(saved):
+        if value is out:
+            saved[place] = x._array
+            guards.append((place, x._shared_counter(), x._version, 0))
+        elif value is x._array:
+            saved[place] = before._array  # type: ignore[union-attr]
+            guards.append((place, before, 0, -1))
+        else:
+            for other, array in zip(inputs[1:], arrays[1:], strict=True):
+                if value is array and isinstance(other, Tensor):
+                    guards.append((place, other, other._version, -1))
+    node.saved, node.guards = tuple(saved), guards
+
+
+def rebase_history(x: Tensor, node: Node, output: int) -> None:
+    """Makes `node` the creator of `x`, whose memory it has just changed; for a view, the base's history changes too."""
+    base = x._base
+    if base is None:
+        x._edge = (node, output)
+        return
+    copy = CopySlices(node, output, base._grad_edge(), Geometry.of(base), Geometry.of(x))
+    copy.outputs = ((base._array.shape, base._array.dtype),)
+    base._edge = (copy, 0)
+    x._meta.own = edge_through_base(x, base)  # type: ignore[union-attr]
+    x._meta.seen = x._version  # type: ignore[union-attr]
+
+
+class CopySlices(Node):
+    """The history of a base after an in-place operation on a view of it.
+
+    The gradient outside the view passes by; that of the view goes through the operation, whose first input was the view.
+    """
+
+    __slots__ = ("base", "node", "output", "window")
+
+    node_name = "CopySlices"
+
+    def __init__(self, node: Node, output: int, edge: Edge | None, base: Geometry, window: Geometry) -> None:
+        super().__init__((edge, *node.edges[1:]))
+        self.node, self.output, self.base, self.window = node, output, base, window
+
+    def run(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
+        (g,) = grads
+        arrived: list[Any] = [None] * len(self.node.outputs)
+        arrived[self.output] = TakeWindow.fn(g, self.base, self.window)
+        through, *others = self.node.run(tuple(arrived), tensors)
+        into_base = None
+        if self.edges[0] is not None:
+            into_base = BlankWindow.fn(g, self.base, self.window)
+            if through is not None:
+                into_base = into_base + PutWindow.fn(through, self.base, self.window)
+        return (into_base, *others)
+
+    def release(self) -> None:
+        self.node.release()
+
+
+class ViewThroughBase(Node):
+    """The history of a view, found again through its base after the memory was changed in place."""
+
+    __slots__ = ("base", "window")
+
+    node_name = "AsStridedBackward0"
+
+    def backward(self, g: Any) -> Any:
+        return PutWindow.fn(g, self.base, self.window)
+
+    def twin(self) -> Node:
+        return self  # it saves no tensors
+
+
+def edge_through_base(view: Tensor, base: Tensor) -> Edge | None:
+    """The edge of `view` as a window on what `base` has become; None when the base has no history."""
+    edge = base._grad_edge()
+    if edge is None:
+        return None
+    node = ViewThroughBase((edge,))
+    node.base, node.window = Geometry.of(base), Geometry.of(view)
+    node.outputs = ((view._array.shape, view._array.dtype),)
+    return node, 0

@@ -1,0 +1,564 @@
+"""The registry: what turns the formula of an operation into functions, methods and operators, and records them.
+
+An operation is a class with `forward(ctx, xp, *arrays, /, *parameters)` on raw arrays and `backward(ctx, *grads)`. Its node is the
+context: `ctx.save(...)` in forward, `ctx.saved` in backward. Defining the class binds its public names. Called on plain
+arrays, an operation just runs its kernel; called on Tensors, it is recorded when one of them needs a gradient. Lessons 04-06.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator as python_operator
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..autograd.meta import Meta
+from ..autograd.mode import mode
+from ..autograd.node import FREED, Edge, Node, next_order
+from ..autograd.variable import Tensor
+from ..device import Array, require_same, xp_of
+from ..dtype import DType, get_default_dtype, result_type
+from ..shape import broadcast_shapes
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+OPS: dict[str, type[Op]] = {}
+
+
+class _Unrecorded:
+    """The context of a forward that nobody will run backward: it keeps nothing."""
+
+    __slots__ = ()
+    needs: ClassVar[tuple[None, ...]] = (None,) * 8
+
+    def save(self, *values: Any) -> None:
+        pass
+
+
+UNRECORDED = _Unrecorded()
+_new = object.__new__
+
+
+class Op(Node):
+    """Base of the engine's operations. See the class keywords in `__init_subclass__`.
+
+    Before the slash `forward` takes arrays (None for an optional one that is absent), after it plain parameters; it returns an
+    array or a tuple of arrays. `backward` gets a gradient per output and returns one per array. It runs on arrays, or on
+    Tensors when it is itself recorded, so it is written with operators and the `fn` of other operations.
+    """
+
+    __slots__ = ()
+
+    array_names: ClassVar[tuple[str, ...]]
+    arity: ClassVar[int]
+    required: ClassVar[int]
+    parameters: ClassVar[tuple[str, ...]]
+    differentiable: ClassVar[bool] = True
+    floats: ClassVar[bool] = False
+    scales: ClassVar[bool] = False
+    fn: ClassVar[Callable[..., Any]]
+
+    def __init_subclass__(
+        cls,
+        fn: str | None = None,
+        method: bool = False,
+        inplace: bool = False,
+        operator: str | None = None,
+        node: str | None = None,
+        differentiable: bool | None = None,
+        floats: bool | None = None,
+        aliases: tuple[str, ...] = (),
+        scales: bool = False,
+    ) -> None:
+        """Binds an operation. `fn` is its public name ('' for none; the default is the class name in lower case), `aliases` more of them;
+        `method` binds Tensor.fn, `inplace` Tensor.fn_; `operator` is e.g. 'add' for x + y, y + x and x += y; `node` the name
+        of the node, `floats=True` computes integers as floats, `scales=True` gives the function an `alpha` that
+        multiplies the second operand, `differentiable=False` never records.
+        """
+        super().__init_subclass__()
+        if differentiable is not None:
+            cls.differentiable = differentiable
+        if floats is not None:
+            cls.floats = floats
+        if "forward" not in cls.__dict__:
+            return  # a base class such as Unary
+        cls.node_name = node or f"{cls.__name__}Backward0"
+        cls.array_names, cls.required, cls.parameters = _signature(cls)
+        cls.arity = len(cls.array_names)
+        if scales:
+            cls.scales = True
+        cls.fn = staticmethod(cls._function())  # type: ignore[assignment]
+        OPS[cls.__name__] = cls
+        if fn == "":
+            return
+        bound = cls._method()
+        from .inplace import inplace_method  # imports this module
+
+        for name in (fn or cls.__name__.lower(), *aliases):
+            FUNCTIONS[name] = _named(cls.fn, name, cls)
+            if method:
+                setattr(Tensor, name, _named(bound, name, cls))
+            if inplace:
+                setattr(Tensor, f"{name}_", _named(inplace_method(cls), f"{name}_", cls))
+        if operator is not None:
+            setattr(Tensor, f"__{operator}__", _named(cls._operator(), f"__{operator}__", cls))
+            if hasattr(python_operator, f"__i{operator}__"):
+                setattr(Tensor, f"__r{operator}__", _named(cls._reflected(), f"__r{operator}__", cls))
+                setattr(Tensor, f"__i{operator}__", _named(inplace_method(cls), f"__i{operator}__", cls))
+
+    # --- calling ----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def _function(cls) -> Callable[..., Any]:
+        arity, apply = cls.arity, cls.apply
+
+        def function(*args: Any, out: Tensor | None = None, **params: Any) -> Any:
+            if out is not None:
+                return write_out(function(*args, **params), out)
+            if len(args) > arity:
+                _place(cls, params, args[arity:])
+                args = args[:arity]
+            elif len(args) < arity:
+                args = _by_keyword(cls, args, params)
+            return apply(*args, **params)
+
+        return function
+
+    @classmethod
+    def _method(cls) -> Callable[..., Any]:
+        return cls.fn
+
+    @classmethod
+    def _operator(cls) -> Callable[..., Any]:
+        return cls.fn
+
+    @classmethod
+    def _reflected(cls) -> Callable[..., Any]:
+        apply = cls.apply
+
+        def reflected(self: Tensor, other: Any) -> Any:
+            return apply(other, self) if is_operand(other) else NotImplemented
+
+        return reflected
+
+    @classmethod
+    def apply(cls, *inputs: Any, **params: Any) -> Any:
+        """Runs the kernel on `inputs` (Tensors, arrays or None) and records it when a gradient is needed."""
+        arrays = [x._array if isinstance(x, Tensor) else x for x in inputs]
+        present = [a for a in arrays if a is not None]
+        if not any(isinstance(x, Tensor) for x in inputs):
+            for x, a in zip(inputs, arrays, strict=True):
+                if a is not None and not hasattr(a, "strides"):
+                    raise TypeError(f"{cls.__name__.lower()}(): a Tensor was expected, not {type(x).__name__}")
+            return cls.forward(UNRECORDED, xp_of(present[0]), *arrays, **params)
+        xp = require_same(present) if len(present) > 1 else xp_of(present[0])
+        edges = edges_of(inputs) if mode.enabled and cls.differentiable else None
+        if edges is None:
+            result = cls.forward(UNRECORDED, xp, *arrays, **params)
+            volatile = any(isinstance(x, Tensor) and x.volatile for x in inputs)
+            return _each(result, lambda a, i: _unrecorded(a, volatile))
+        node = _new(cls)
+        node.edges, node.saved, node.guards = edges, (), []
+        node.hooks = node.restore = None
+        node.order = next_order()
+        result = cls.forward(node, xp, *arrays, **params)
+        result = _each(result, lambda a, i: np.asarray(a) if isinstance(a, np.generic) else a)
+        outputs = result if type(result) is tuple else (result,)
+        node.outputs = tuple([(a.shape, a.dtype) for a in outputs])
+        tensors = _each(result, lambda a, i: recorded(a, (node, i)))
+        node.guards = guards_of(node, inputs, arrays, outputs, tensors if type(tensors) is tuple else (tensors,))
+        return tensors
+
+    forward: ClassVar[Callable[..., Any]]
+
+
+def write_out(result: Any, out: Tensor) -> Tensor:
+    """Puts `result` into `out`, resized if need be, and returns it: the `out=` argument of functions."""
+    if result.requires_grad or out.requires_grad:
+        raise RuntimeError(
+            "functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad: "
+            "leave out= away, or work under tg.no_grad()"
+        )
+    if out.shape != result.shape:
+        out.resize_(result.shape)  # type: ignore[attr-defined]
+    out.copy_(result)  # type: ignore[attr-defined]
+    return out
+
+
+def edges_of(inputs: tuple[Any, ...]) -> tuple[Edge | None, ...] | None:
+    """The edges of `inputs`, or None when no input needs a gradient or one of them is volatile."""
+    edges = []
+    needed = False
+    for x in inputs:
+        edge = None
+        if isinstance(x, Tensor):
+            edge = x._edge
+            if edge is None and x._meta is not None:
+                if x._meta.volatile:
+                    return None
+                edge = x._meta.edge(x)
+            if edge is not None:
+                needed = True
+        edges.append(edge)
+    return tuple(edges) if needed else None
+
+
+def guards_of(
+    node: Node, inputs: tuple[Any, ...], arrays: list[Any], outputs: tuple[Any, ...], tensors: tuple[Any, ...]
+) -> list[tuple[int, Any, int, int]]:
+    """Who could overwrite what `node` saved: the inputs and outputs among the saved values."""
+    guards = []
+    for place, value in enumerate(node.saved):
+        if not hasattr(value, "strides"):
+            continue
+        for x, array in zip(inputs, arrays, strict=True):
+            if value is array and isinstance(x, Tensor):
+                guards.append((place, x, x._version, -1))
+                break
+        else:
+            for i, array in enumerate(outputs):
+                if value is array:
+                    guards.append((place, tensors[i]._shared_counter(), tensors[i]._version, i))
+                    break
+    return guards
+
+
+def recorded(array: Array, edge: Edge) -> Tensor:
+    """The Tensor of a recorded kernel's result; results that are no floats (indices) carry no gradient."""
+    tensor = _new(Tensor)
+    tensor._array = array
+    tensor._storage = tensor._counter = tensor._meta = None
+    tensor._edge = edge if array.dtype.kind == "f" else None
+    return tensor
+
+
+def _unrecorded(array: Any, volatile: bool) -> Tensor:
+    tensor = Tensor._wrap_any(array)
+    if volatile:
+        tensor._make_meta().volatile = True
+    return tensor
+
+
+def _each(result: Any, wrap: Callable[[Any, int], Any]) -> Any:
+    if type(result) is tuple:
+        return tuple([wrap(array, i) for i, array in enumerate(result)])
+    return wrap(result, 0)
+
+
+# --- elementwise operations: the shortest way through ---------------------------------------------------------------
+
+
+class Unary(Op):
+    """An elementwise operation of one tensor, with the shape of its input."""
+
+    __slots__ = ()
+
+    @classmethod
+    def _function(cls) -> Callable[..., Any]:
+        if cls.parameters:
+            return super()._function()
+        apply, forward, floats, differentiable = cls.apply, cls.forward, cls.floats, cls.differentiable
+
+        def function(input: Any, *, out: Tensor | None = None) -> Any:
+            if out is not None:
+                return write_out(function(input), out)
+            x = input
+            if not isinstance(x, Tensor):
+                return apply(x)
+            a, edge = x._array, x._edge
+            if type(a) is not np.ndarray or (edge is None and x._meta is not None) or (floats and a.dtype.kind != "f"):
+                return apply(x)
+            if edge is None or not differentiable or not mode.enabled:
+                out = forward(UNRECORDED, np, a)
+                return Tensor._wrap(out if type(out) is np.ndarray else np.asarray(out))
+            node = _new(cls)
+            node.edges, node.saved, node.hooks, node.restore = (edge,), (), None, None
+            node.order = next_order()
+            out = forward(node, np, a)
+            if type(out) is not np.ndarray:
+                out = np.asarray(out)
+            node.outputs = ((out.shape, out.dtype),)
+            tensor = _new(Tensor)
+            tensor._array = out
+            tensor._edge = (node, 0)
+            tensor._storage = tensor._counter = tensor._meta = None
+            node.guards = guards_of(node, (x,), [a], (out,), (tensor,)) if node.saved else ()
+            return tensor
+
+        return function
+
+    @classmethod
+    def apply(cls, *inputs: Any, **params: Any) -> Any:
+        (x,) = inputs
+        if cls.floats and hasattr(x, "dtype"):
+            x = to_float(x)
+        return super().apply(x, **params)
+
+
+class Binary(Op):
+    """An elementwise operation of two operands: broadcast, promoted to one dtype; either may be a Python number."""
+
+    __slots__ = ()
+
+    def release(self) -> None:
+        if self.saved:  # a number counts as a saved tensor here, as in PyTorch
+            self.saved, self.guards = FREED, []
+
+    @classmethod
+    def _function(cls) -> Callable[..., Any]:
+        if cls.parameters:
+            return super()._function()
+        apply, fast = cls.apply, cls._fast()
+
+        def scaled(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) -> Any:
+            result = function(input, other * alpha if alpha != 1 else other)
+            return result if out is None else write_out(result, out)
+
+        def function(input: Any, other: Any, *, out: Tensor | None = None) -> Any:
+            if out is not None:
+                return write_out(function(input, other), out)
+            return fast(input, other) if isinstance(input, Tensor) and is_operand(other) else apply(input, other)
+
+        return scaled if cls.scales else function
+
+    @classmethod
+    def _method(cls) -> Callable[..., Any]:
+        return super()._method() if cls.parameters or cls.scales else cls._fast()
+
+    @classmethod
+    def _operator(cls) -> Callable[..., Any]:
+        return super()._operator() if cls.parameters else cls._fast()
+
+    @classmethod
+    def _fast(cls) -> Callable[[Tensor, Any], Any]:
+        """x op y for a Tensor x: float tensors of one dtype on the CPU, or with a number, go straight to the kernel.
+
+        A foreign operand gives NotImplemented, so that Python lets the other side try.
+        """
+        apply, forward, differentiable = cls.apply, cls.forward, cls.differentiable
+
+        def fast(self: Tensor, other: Any) -> Any:
+            x, y = self, other
+            a, ex = x._array, x._edge
+            kind = type(y)
+            if kind is float or kind is int:
+                b, ey = y, None
+                plain = a.dtype.kind == "f"
+            elif isinstance(y, Tensor):
+                b, ey = y._array, y._edge
+                # NumPy's own dtypes are singletons: `is` takes a third of the time of `==`.
+                plain = a.dtype is b.dtype and type(b) is np.ndarray and a.dtype.kind == "f"
+                if ey is None and y._meta is not None:
+                    if y._meta.volatile:
+                        return apply(x, y)
+                    ey = y._meta.edge(y)
+            else:
+                return apply(x, y) if is_operand(y) else NotImplemented
+            if not plain or type(a) is not np.ndarray:
+                return apply(x, y)
+            if ex is None and x._meta is not None:
+                if x._meta.volatile:
+                    return apply(x, y)
+                ex = x._meta.edge(x)
+            if (ex is None and ey is None) or not differentiable or not mode.enabled:
+                try:
+                    out = forward(UNRECORDED, np, a, b)
+                except ValueError:
+                    return apply(x, y)  # shapes that don't broadcast: it says so in PyTorch's words
+                return Tensor._wrap(out if type(out) is np.ndarray else np.asarray(out))
+            node = _new(cls)
+            node.edges, node.saved, node.hooks, node.restore = (ex, ey), (), None, None
+            node.order = next_order()
+            try:
+                out = forward(node, np, a, b)
+            except ValueError:
+                return apply(x, y)
+            if type(out) is not np.ndarray:
+                out = np.asarray(out)
+            shape = out.shape
+            node.outputs = ((shape, out.dtype),)
+            tensor = _new(Tensor)
+            tensor._array = out
+            tensor._edge = (node, 0)
+            tensor._storage = tensor._counter = tensor._meta = None
+            if b is y:
+                node.guards = guards_of(node, (x,), [a], (out,), (tensor,)) if node.saved else ()
+            else:
+                if a.shape != shape or b.shape != shape:
+                    node.restore = ((a.shape, None), (b.shape, None))
+                node.guards = guards_of(node, (x, y), [a, b], (out,), (tensor,)) if node.saved else ()
+            return tensor
+
+        return fast
+
+    @classmethod
+    def apply(cls, *inputs: Any, **params: Any) -> Any:
+        x, y = inputs
+        if not isinstance(x, Tensor) and not isinstance(y, Tensor):
+            xp = xp_of(x if hasattr(x, "strides") else y)
+            return cls.forward(UNRECORDED, xp, x, y, **params)
+        x, y = cls.promote(x, y)
+        shapes = [v.shape if hasattr(v, "shape") else () for v in (x, y)]
+        shape = shapes[0]
+        if shapes[0] != shapes[1]:
+            shape = broadcast_shapes(*shapes)
+        result = super().apply(x, y, **params)
+        edge = result._edge
+        if edge is not None:
+            fit = tuple(
+                (tuple(s), None) if isinstance(v, Tensor) and s != shape else None
+                for v, s in zip((x, y), shapes, strict=True)
+            )
+            if any(fit):
+                edge[0].restore = fit
+        return result
+
+    @classmethod
+    def promote(cls, x: Any, y: Any) -> tuple[Any, Any]:
+        """Both operands on one device and in the dtype in which the operation computes."""
+        for v in (x, y):
+            if not is_operand(v):
+                name = cls.__name__.lower()
+                raise TypeError(f"{name}(): an operand must be a Tensor or a number, not {type(v).__name__}")
+        x, y = (Tensor._wrap_any(v) if hasattr(v, "strides") else v for v in (x, y))
+        dtype = result_type(*(v._array if isinstance(v, Tensor) else v for v in (x, y)))
+        if cls.floats and not dtype.is_floating_point:
+            dtype = get_default_dtype()
+        if isinstance(x, Tensor) and isinstance(y, Tensor) and x.device != y.device:
+            # Only a single number may join from the host, as a Python number could.
+            if x.ndim == 0 and x.device.type == "cpu":
+                x = x.to(y.device)  # type: ignore[attr-defined]
+            elif y.ndim == 0 and y.device.type == "cpu":
+                y = y.to(x.device)  # type: ignore[attr-defined]
+        return cls._in(x, dtype), cls._in(y, dtype)
+
+    @staticmethod
+    def _in(operand: Any, dtype: DType) -> Any:
+        """`operand` in `dtype`; integers out of its range wrap around, as they do in a tensor of that type."""
+        if isinstance(operand, Tensor):
+            return operand if operand.dtype is dtype else operand.to(dtype)  # type: ignore[attr-defined]
+        return float(operand) if dtype.is_floating_point else np.array(operand).astype(dtype.numpy).item()
+
+
+def is_operand(value: Any) -> bool:
+    """Whether `value` can stand beside a Tensor: a Tensor, an array, a number."""
+    return isinstance(value, Tensor | bool | int | float) or hasattr(value, "strides")
+
+
+def to_float(x: Any) -> Any:
+    """`x` in the default float dtype when it is no float (arrays and Tensors alike)."""
+    if isinstance(x, Tensor):
+        return x if x._array.dtype.kind == "f" else x.to(get_default_dtype())  # type: ignore[attr-defined]
+    return x if x.dtype.kind == "f" else x.astype(get_default_dtype().numpy)
+
+
+# --- views: the same memory -----------------------------------------------------------------------------------------
+
+
+class View(Op):
+    """An operation whose result is a window on its input's memory: nothing is copied."""
+
+    __slots__ = ()
+
+    @classmethod
+    def apply(cls, *inputs: Any, **params: Any) -> Any:
+        (x,) = inputs
+        if not isinstance(x, Tensor):
+            return cls.forward(UNRECORDED, xp_of(x), x, **params)
+        a = x._array
+        edge = x._edge
+        meta = x._meta
+        if edge is None and meta is not None and not meta.volatile:
+            edge = meta.edge(x)
+        if edge is None or not mode.enabled:
+            return as_view(cls.forward(UNRECORDED, xp_of(a), a, **params), x, None)
+        node = _new(cls)
+        node.edges, node.saved, node.guards = (edge,), (), ()
+        node.hooks = node.restore = None
+        node.order = next_order()
+        out = cls.forward(node, xp_of(a), a, **params)
+        node.outputs = ((out.shape, out.dtype),)
+        return as_view(out, x, (node, 0))
+
+
+def as_view(array: Array, x: Tensor, edge: Edge | None) -> Tensor:
+    """The Tensor of `array`, a window on the memory of `x`: it shares storage and version counter, and knows its base."""
+    storage = x._storage
+    if storage is None:
+        storage = x.storage()
+    counter = x._counter
+    if counter is None:
+        counter = x._counter = [0]
+    view = _new(Tensor)
+    view._array, view._storage, view._counter, view._edge = array, storage, counter, None
+    storage.add_window(view)
+    meta = view._meta = Meta()
+    source = x._meta
+    meta.base = x
+    if source is not None:
+        meta.volatile = source.volatile
+        if source.base is not None:
+            meta.base = source.base
+    meta.own, meta.seen = edge, counter[0]
+    return view
+
+
+# --- binding by hand: for functions made of several operations, or with arguments of their own ------------------------
+
+
+def function(name: str, body: Callable[..., Any]) -> None:
+    """Makes `body` the public function tg.name."""
+    FUNCTIONS[name] = body
+
+
+def method(name: str, body: Any) -> None:
+    """Makes `body` (a function of self, or a property) the attribute Tensor.name."""
+    setattr(Tensor, name, body)
+
+
+# --- binding --------------------------------------------------------------------------------------------------------
+
+
+def _signature(cls: type[Op]) -> tuple[tuple[str, ...], int, tuple[str, ...]]:
+    """Of `forward`: the keyword names of its arrays, how many are required, and its plain parameters. Looked up once."""
+    parameters = list(inspect.signature(cls.forward).parameters.values())[2:]
+    arrays = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)]
+    names = tuple({"x": "input", "y": "other"}.get(p.name, p.name) for p in arrays)
+    required = sum(p.default is p.empty for p in arrays)
+    return names, required, tuple(p.name for p in parameters if p not in arrays)
+
+
+def _place(cls: type[Op], params: dict[str, Any], values: tuple[Any, ...]) -> None:
+    """Adds positional arguments after the arrays to `params`."""
+    names = cls.parameters
+    if len(values) > len(names):
+        most = cls.arity + len(names)
+        raise TypeError(f"{cls.__name__.lower()}() takes at most {most} arguments, got {cls.arity + len(values)}")
+    for name, value in zip(names, values, strict=False):
+        if name in params:
+            raise TypeError(f"{cls.__name__.lower()}() got multiple values for argument {name!r}")
+        params[name] = value
+
+
+def _by_keyword(cls: type[Op], args: tuple[Any, ...], params: dict[str, Any]) -> tuple[Any, ...]:
+    """The array arguments, some of which came by keyword or were left out."""
+    for place, name in enumerate(cls.array_names[len(args) :], len(args)):
+        if name in params:
+            args = (*args, params.pop(name))
+        elif place >= cls.required:
+            args = (*args, None)
+        else:
+            raise TypeError(f"{cls.__name__.lower()}() missing required argument: {name!r}")
+    return args
+
+
+def _named(function: Callable[..., Any], name: str, cls: type[Op]) -> Callable[..., Any]:
+    """A copy of `function` under a public name, with the operation's docstring."""
+
+    copy = type(function)(
+        function.__code__, function.__globals__, name, function.__defaults__, function.__closure__
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__qualname__, copy.__doc__, copy.__module__ = name, cls.__doc__, cls.__module__
+    return copy

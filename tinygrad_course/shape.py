@@ -1,0 +1,181 @@
+"""Shapes: `Size`, and the rules for dims and broadcasting, with PyTorch's errors.
+
+Pure arithmetic on tuples; knows no arrays and no tensors. Lessons 02 and 03.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, overload
+
+Dims = int | Sequence[int] | None
+
+
+class Size(tuple[int, ...]):
+    """A tensor's shape: a tuple of ints that prints as PyTorch's and counts its elements.
+
+    >>> Size([2, 3]).numel(), Size([2, 3])
+    (6, torch.Size([2, 3]))
+    """
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """The number of elements of a tensor of this shape: the product of the sizes."""
+        n = 1
+        for size in self:
+            n *= size
+        return n
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    @overload  # type: ignore[override]
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> Size: ...
+    def __getitem__(self, index: Any) -> Any:
+        found = tuple.__getitem__(self, index)
+        return Size(found) if isinstance(index, slice) else found
+
+    def __add__(self, other: Any) -> Size:
+        return Size(tuple.__add__(self, tuple(other)))
+
+    def __reduce__(self) -> tuple[type[Size], tuple[tuple[int, ...]]]:
+        return Size, (tuple(self),)
+
+
+def wrap_dim(dim: int, ndim: int) -> int:
+    """`dim` counted from the front; IndexError when a tensor of `ndim` dims has no such dim (0-dim counts as 1)."""
+    n = max(ndim, 1)
+    if not isinstance(dim, int):
+        dim = as_int(dim, "dim")
+    if not -n <= dim < n:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})"
+        )
+    return dim % n
+
+
+def wrap_dims(dims: Dims, ndim: int) -> tuple[int, ...]:
+    """The dims of a reduction, counted from the front, each at most once; None and () mean all."""
+    if dims is None:
+        return tuple(range(ndim))
+    if isinstance(dims, int):
+        dims = (dims,)
+    wrapped = tuple(wrap_dim(d, ndim) for d in dims)
+    if len(set(wrapped)) != len(wrapped):
+        raise RuntimeError(f"a dim appears several times in dims={tuple(dims)} of a tensor with {ndim} dims")
+    if not wrapped or ndim == 0:
+        return tuple(range(ndim))
+    return wrapped
+
+
+def as_int(value: Any, name: str) -> int:
+    """`value` as an int (NumPy and 0-dim tensors included); TypeError names the argument."""
+    try:
+        return int(value.__index__())
+    except (AttributeError, TypeError):
+        raise TypeError(f"{name} must be an int, not {type(value).__name__} ({value!r})") from None
+
+
+def size_args(sizes: Iterable[Any], name: str = "size") -> tuple[int, ...]:
+    """The sizes of `f(2, 3)` or `f((2, 3))` as one tuple of ints."""
+    sizes = tuple(sizes)
+    if len(sizes) == 1 and isinstance(sizes[0], Sequence):
+        sizes = tuple(sizes[0])
+    return tuple(n if type(n) is int else as_int(n, name) for n in sizes)
+
+
+def require_sizes(sizes: Sequence[int]) -> None:
+    """RuntimeError when a size is negative."""
+    for n in sizes:
+        if n < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(sizes)}")
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> Size:
+    """The shape that all of `shapes` broadcast to; RuntimeError names the first dim where they don't agree.
+
+    >>> broadcast_shapes((2, 1), (3,))
+    torch.Size([2, 3])
+    """
+    ndim = max(map(len, shapes), default=0)
+    result = [1] * ndim
+    for shape in shapes:
+        for i in range(-1, -len(shape) - 1, -1):
+            n = shape[i]
+            if n != 1 and n != result[i]:
+                if result[i] != 1:
+                    raise RuntimeError(
+                        f"The size of tensor a ({result[i]}) must match the size of tensor b ({n}) at non-singleton "
+                        f"dimension {ndim + i}: the shapes {' and '.join(str(list(s)) for s in shapes)} do not "
+                        f"broadcast"
+                    )
+                result[i] = n
+    return Size(result)
+
+
+def infer_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
+    """`sizes` with a single -1 replaced by what makes `numel` elements; RuntimeError when nothing does."""
+    known, hole = 1, None
+    for i, n in enumerate(sizes):
+        if n == -1:
+            if hole is not None:
+                raise RuntimeError(f"only one dimension can be inferred, but {list(sizes)} has several -1")
+            hole = i
+        elif n < 0:
+            raise RuntimeError(f"invalid shape dimension {n} in {list(sizes)}")
+        else:
+            known *= n
+    if hole is not None:
+        if known == 0:
+            raise RuntimeError(
+                f"cannot reshape tensor of {numel} elements into shape {list(sizes)} because the unspecified "
+                f"dimension size -1 can be any value and is ambiguous"
+            )
+        if numel % known == 0:
+            return (*sizes[:hole], numel // known, *sizes[hole + 1 :])
+    elif known == numel:
+        return tuple(sizes)
+    raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {numel}")
+
+
+def view_strides(
+    shape: Sequence[int], strides: Sequence[int], new_shape: Sequence[int]
+) -> tuple[int, ...] | None:
+    """The strides with which memory laid out as (`shape`, `strides`) can be seen as `new_shape`, or None.
+
+    Old dims that lie densely behind each other form one block; each block must be cut up by new dims exactly.
+    """
+    numel = 1
+    for n in shape:
+        numel *= n
+    if numel == 0:
+        if tuple(shape) == tuple(new_shape):
+            return tuple(strides)
+        result, step = [], 1
+        for n in reversed(new_shape):
+            result.append(step)
+            step *= max(n, 1)
+        return tuple(reversed(result))
+    result = [1] * len(new_shape)
+    new = len(new_shape) - 1
+    block, base = 1, strides[-1] if shape else 1  # size of the block so far; stride of its innermost dim
+    old = len(shape)
+    for d in range(old - 1, -1, -1):
+        block *= shape[d]
+        ends = d == 0 or (shape[d - 1] != 1 and strides[d - 1] != block * base)
+        if ends:
+            cut = 1
+            while new >= 0 and (cut < block or new_shape[new] == 1):
+                result[new] = cut * base
+                cut *= new_shape[new]
+                new -= 1
+            if cut != block:
+                return None
+            if d > 0:
+                block, base = 1, strides[d - 1]
+    while new >= 0 and not shape and new_shape[new] == 1:
+        new -= 1
+    return tuple(result) if new < 0 else None
