@@ -1,0 +1,197 @@
+// The browser's half of GraphView: shows what Python sends and reports two things back, the selected
+// node and the wanted step. It computes nothing, loads nothing and lays nothing out.
+
+const el = (tag, attributes = {}, ...children) => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+};
+
+const row = (tag, texts) => el("tr", {}, ...texts.map((text) => el(tag, {}, text)));
+
+let views = 0; // every view of a notebook needs ids of its own
+
+function render({ model, el: root }) {
+  const get = (name) => model.get(name);
+  const set = (name, value) => {
+    model.set(name, value);
+    model.save_changes();
+  };
+  const name = (part) => `graph-view-${views}-${part}`;
+  views += 1;
+
+  // ---------------------------------------------------------------- the parts
+
+  const buttons = Object.fromEntries(
+    [
+      ["start", "|◂", "to the start", () => 0],
+      ["back", "◂ Back", "one step back", () => get("step") - 1],
+      ["next", "Next ▸", "one step on", () => get("step") + 1],
+      ["end", "▸|", "to the end", () => get("last")],
+    ].map(([key, text, words, target]) => {
+      const button = el("button", { type: "button", "data-step": key, "aria-label": words, title: words }, text);
+      button.addEventListener("click", () => set("step", target()));
+      return [key, button];
+    }),
+  );
+  const slider = el("input", { type: "range", min: 0, step: 1, "aria-label": "Step of the backward pass" });
+  slider.addEventListener("input", () => set("step", Number(slider.value)));
+  const count = el("span", { class: "gv-count", "aria-hidden": "true" });
+  const player = el(
+    "div", { class: "gv-player", role: "group", "aria-label": "Backward pass" },
+    buttons.start, buttons.back, buttons.next, buttons.end, slider, count,
+  );
+  const status = el("p", { class: "gv-status", role: "status", "aria-live": "polite" });
+  const canvas = el("div", { class: "gv-canvas", role: "listbox", "aria-describedby": name("keys") });
+  const keys = el(
+    "p", { class: "gv-keys", id: name("keys") },
+    "Click a node, or: ↑ to its inputs, ↓ to its users, ← → to its neighbours, Home and End, Esc.",
+  );
+  const panel = el("table", { class: "gv-panel" });
+  const sums = el("table", { class: "gv-sums" });
+  const outline = el("pre", { tabindex: 0, "aria-label": "The graph as text" });
+  const text = el("details", {}, el("summary", {}, "The graph as text"), outline);
+  root.classList.add("graph-view");
+  root.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the arrow keys for its cells
+  root.append(
+    player, status,
+    el("div", { class: "gv-body" },
+      el("div", { class: "gv-left" }, canvas, keys),
+      el("div", { class: "gv-right" }, panel, sums, text)),
+  );
+
+  // ---------------------------------------------------------------- the drawing
+
+  const shapes = new Map(); // node id -> its <g>
+  const about = new Map(get("nodes").map((node) => [node.id, node]));
+  const svg = new DOMParser().parseFromString(get("svg"), "image/svg+xml").documentElement;
+  if (svg.tagName === "svg") {
+    canvas.append(document.importNode(svg, true));
+  } else {
+    canvas.textContent = "There is no program to draw the graph with: pip install graphviz-pure";
+    text.open = true;
+  }
+  canvas.setAttribute("aria-label", get("label"));
+  outline.textContent = get("outline");
+
+  const edges = [...canvas.querySelectorAll("g.edge")].map((edge) => [
+    edge.querySelector("title").textContent, edge,
+  ]);
+  for (const [, edge] of edges) edge.setAttribute("aria-hidden", "true");
+  for (const shape of canvas.querySelectorAll("g.node")) {
+    const id = shape.querySelector("title").textContent;
+    if (!about.has(id)) continue; // the box that counts what was left out
+    shapes.set(id, shape);
+    shape.dataset.node = id;
+    shape.setAttribute("role", "option");
+    shape.addEventListener("click", () => walk(id));
+    const corners = shape.querySelector("polygon").getAttribute("points").trim().split(/\s+/)
+      .map((point) => point.split(",").map(Number));
+    const mark = document.createElementNS("http://www.w3.org/2000/svg", "text");
+    mark.setAttribute("class", "gv-mark");
+    mark.setAttribute("x", Math.max(...corners.map(([x]) => x)));
+    mark.setAttribute("y", Math.min(...corners.map(([, y]) => y)) - 3);
+    shape.append(mark);
+  }
+  for (const title of canvas.querySelectorAll("title")) title.remove(); // tooltips like "n3->n1"
+
+  // ---------------------------------------------------------------- walking
+
+  let via = ""; // the user that the walk came down from: its other inputs are the neighbours
+  const seen = (ids) => ids.filter((id) => shapes.has(id));
+  const walk = (id) => {
+    set("selected", id);
+    shapes.get(id).focus();
+  };
+  const neighbour = (node, direction) => {
+    const users = seen(node.users);
+    const user = users.includes(via) ? via : users[0];
+    const row = user
+      ? seen(about.get(user).inputs)
+      : [...shapes.keys()].filter((id) => !seen(about.get(id).users).length);
+    const ring = [...new Set(row)];
+    return ring[(ring.indexOf(node.id) + direction + ring.length) % ring.length];
+  };
+  canvas.addEventListener("keydown", (event) => {
+    const node = about.get(event.target.dataset.node);
+    if (!node || event.altKey || event.ctrlKey || event.metaKey) return;
+    const ids = [...shapes.keys()];
+    const target = {
+      ArrowUp: () => seen(node.inputs)[0],
+      ArrowDown: () => (seen(node.users).includes(via) ? via : seen(node.users)[0]),
+      ArrowLeft: () => neighbour(node, -1),
+      ArrowRight: () => neighbour(node, 1),
+      Home: () => ids[0],
+      End: () => ids[ids.length - 1],
+      Enter: () => node.id,
+      " ": () => node.id,
+      Escape: () => "",
+    }[event.key];
+    if (!target) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const id = target();
+    if (event.key === "ArrowUp" && id) via = node.id;
+    if (event.key === "Escape") set("selected", "");
+    else if (id) walk(id);
+  });
+
+  // ---------------------------------------------------------------- showing the state
+
+  const showSelection = () => {
+    const selected = get("selected");
+    const entry = shapes.has(selected) ? selected : shapes.keys().next().value;
+    for (const [id, shape] of shapes) {
+      shape.classList.toggle("gv-selected", id === selected);
+      shape.setAttribute("aria-selected", id === selected);
+      shape.setAttribute("tabindex", id === entry ? 0 : -1);
+    }
+  };
+  const showPanel = () => {
+    const rows = get("panel");
+    panel.replaceChildren(
+      el("caption", {}, rows.length ? "Selected node" : "No node is selected"),
+      ...rows.map(([key, value]) =>
+        el("tr", {}, el("th", { scope: "row" }, key), el("td", { "data-row": key }, value))),
+    );
+  };
+  const showStep = () => {
+    const [step, last, marks, active] = ["step", "last", "marks", "active"].map(get);
+    slider.max = last;
+    slider.value = step;
+    slider.setAttribute("aria-valuetext", get("status"));
+    count.textContent = `${step} / ${last}`;
+    player.hidden = last === 0;
+    buttons.start.disabled = buttons.back.disabled = step === 0;
+    buttons.end.disabled = buttons.next.disabled = step === last;
+    status.textContent = get("status");
+    for (const [id, shape] of shapes) {
+      const mark = marks[id] || "";
+      shape.querySelector(".gv-mark").textContent = mark;
+      shape.setAttribute("aria-label", about.get(id).label + (mark && `, ${mark}`));
+      shape.classList.toggle("gv-now", mark === "now");
+      shape.classList.toggle("gv-done", mark === "done");
+    }
+    for (const [title, edge] of edges) edge.classList.toggle("gv-active", active.includes(title));
+    const rows = get("sums");
+    sums.hidden = rows.length === 0;
+    sums.replaceChildren(
+      el("caption", {}, "This step adds"),
+      el("thead", {}, row("th", ["to", "+=", "sum now", "arrived"])),
+      el("tbody", {}, ...rows.map((cells) => row("td", cells))),
+    );
+  };
+
+  const watch = { selected: showSelection, panel: showPanel };
+  for (const trait of ["step", "last", "status", "marks", "active", "sums"]) watch[trait] = showStep;
+  for (const [trait, show] of Object.entries(watch)) model.on(`change:${trait}`, show);
+  showSelection();
+  showPanel();
+  showStep();
+  return () => {
+    for (const [trait, show] of Object.entries(watch)) model.off(`change:${trait}`, show);
+  };
+}
+
+export default { render };

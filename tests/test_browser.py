@@ -1,0 +1,353 @@
+"""The graph viewer in a real Chromium, against a real JupyterLab that the test starts.
+
+Everything stays on this machine: the server listens on 127.0.0.1 with folders of its own, and the
+last test looks at every request that the pages made. With COURSE_SCREENSHOTS=folder the pictures
+of the README are written there (graph_view.png, graph_view_dark.png).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import nbformat
+import numpy as np
+import pytest
+
+playwright = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH: apt install chromium"),
+]
+
+ROOT = Path(__file__).parents[1]
+TOKEN = "only-for-this-test"
+
+CELLS = (
+    """
+import json
+from pathlib import Path
+import tinygrad_course as tg
+from course.widget import GraphView
+
+tg.manual_seed(0)
+x = tg.randn(4, 3)
+w = tg.randn(2, 3).requires_grad_()
+b = tg.zeros(2, requires_grad=True)
+h = (x @ w.t() + b).tanh()
+loss = (h * h).sum() + w.sum()
+names = {"w": w, "b": b, "h": h, "loss": loss}
+view = GraphView(loss, names)
+view
+""",
+    """
+def report(change):
+    Path("seen.json").write_text(json.dumps([view.selected, view.step]))
+view.observe(report, names=["selected", "step"])
+""",
+    """
+w_grad, b_grad, h_grad = tg.autograd.grad(loss, [w, b, h], retain_graph=True)
+Path("engine.json").write_text(json.dumps({
+    "last": view.last, "w": w_grad.tolist(), "b": b_grad.tolist(), "h": h_grad.tolist(),
+    "value": loss.item(), "untouched": w.grad is None and b.grad is None,
+}))
+tg.viz.picture(loss, names)
+""",
+)
+
+
+# ---------------------------------------------------------------- server, browser, page
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """JupyterLab on a free port: its address and the folder that it serves."""
+    home = tmp_path_factory.mktemp("lab")
+    work = home / "work"
+    work.mkdir()
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(source.strip()) for source in CELLS],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+    nbformat.write(notebook, work / "graph.ipynb")
+    settings = home / "settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    quiet = {"fetchNews": "false", "checkForUpdates": False}
+    (settings / "notification.jupyterlab-settings").write_text(json.dumps(quiet))
+    folders = {
+        "HOME": home, "IPYTHONDIR": home / "ipython", "JUPYTER_CONFIG_DIR": home / "config",
+        "JUPYTER_DATA_DIR": home / "data", "JUPYTER_RUNTIME_DIR": home / "runtime",
+        "JUPYTERLAB_SETTINGS_DIR": home / "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": home / "workspaces", "PYTHONPATH": ROOT,
+    }  # fmt: skip
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    with (home / "server.log").open("wb") as log:
+        process = subprocess.Popen(
+            [
+                sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root",
+                "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}",
+                "--ServerApp.port_retries=0", f"--ServerApp.root_dir={work}",
+                f"--IdentityProvider.token={TOKEN}", "--LabApp.expose_app_in_browser=True",
+                "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+            ],
+            env=os.environ | {name: str(path) for name, path in folders.items()},
+            stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        try:
+            wait_for_server(address, process, home / "server.log")
+            yield address, work
+        finally:
+            process.terminate()  # the server then ends its kernels
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def wait_for_server(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{address}/api", timeout=5):
+                return
+        except OSError:
+            time.sleep(0.2)
+    pytest.fail(f"JupyterLab did not start:\n{log.read_text()}")
+
+
+@pytest.fixture(scope="module")
+def requests() -> list[str]:
+    """The addresses of all requests that the page made."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def page(server: tuple[str, Path], requests: list[str]) -> Iterator[Any]:
+    """The notebook, open and run, with the graph drawn."""
+    address, _ = server
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"],
+        )
+        page = browser.new_page(viewport={"width": 1280, "height": 1100})
+        page.set_default_timeout(60_000)
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("websocket", lambda websocket: requests.append(websocket.url))
+        page.goto(f"{address}/lab/tree/graph.ipynb?token={TOKEN}")
+        page.wait_for_selector(".jp-Notebook .jp-Cell")
+        # "Run All" before the kernel is idle runs the first cell only.
+        page.wait_for_function(
+            "() => document.querySelector('#jp-main-statusbar')?.textContent.includes('| Idle')"
+        )
+        page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        page.wait_for_selector(".graph-view svg g.node")
+        page.wait_for_selector("img[alt^='Autograd graph']")
+        yield page
+        browser.close()
+
+
+@pytest.fixture
+def view(page: Any) -> Any:
+    """The widget as it is at first: nothing selected, no step taken."""
+    if page.locator("[data-step=start]").is_enabled():
+        page.click("[data-step=start]")
+    expect_status(page, "Before backward")
+    if page.locator(".gv-selected").count():
+        page.locator(".gv-selected").focus()
+        page.keyboard.press("Escape")
+    page.wait_for_function("() => !document.querySelector('.gv-selected')")
+    return page
+
+
+@pytest.fixture(scope="module")
+def engine(page: Any, server: tuple[str, Path]) -> Any:
+    """What the engine computed in the notebook's own kernel."""
+    return json.loads((server[1] / "engine.json").read_text())
+
+
+def expect_status(page: Any, text: str) -> None:
+    playwright.expect(page.locator(".gv-status")).to_contain_text(text)
+
+
+def expect_selected(page: Any, name: str) -> None:
+    playwright.expect(page.locator(".gv-selected text").first).to_contain_text(name)
+    playwright.expect(page.locator("[data-row=node]")).to_contain_text(name)
+
+
+def box(page: Any, name: str) -> Any:
+    """The box whose first line of text begins with `name`."""
+    return page.locator(f".gv-canvas g.node[aria-label^='{name}']")
+
+
+def numbers(text: str) -> np.ndarray[Any, Any]:
+    """The numbers in a panel's text, as they are written."""
+    return np.array(json.loads(text), dtype=float)
+
+
+def seen_by_python(server: tuple[str, Path], wanted: list[Any]) -> None:
+    path = server[1] / "seen.json"
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if path.exists() and path.read_text() == json.dumps(wanted):
+            return
+        time.sleep(0.1)
+    pytest.fail(f"Python saw {path.read_text() if path.exists() else 'nothing'}, not {wanted}")
+
+
+# ---------------------------------------------------------------- the tests
+
+
+def test_click_shows_the_node_and_python_hears_of_it(
+    view: Any, server: tuple[str, Path], engine: Any
+) -> None:
+    assert engine["untouched"]
+    box(view, "w,").click()
+    expect_selected(view, "w")
+    assert view.locator("[data-row=shape]").inner_text() == "(2, 3)"
+    assert view.locator("[data-row='own .grad']").inner_text() == "None"
+    seen_by_python(server, [box(view, "w,").get_attribute("data-node"), 0])
+
+
+def test_walk_along_the_edges_with_the_keyboard(view: Any) -> None:
+    box(view, "loss,").click()
+    for key, name in (
+        ("ArrowUp", "AddBackward0"),  # (h * h).sum() + w.sum()
+        ("ArrowUp", "SumBackward0"),
+        ("ArrowRight", "SumBackward0"),  # the other summand
+        ("ArrowUp", "w"),
+        ("ArrowDown", "SumBackward0"),
+        ("ArrowLeft", "SumBackward0"),
+        ("ArrowUp", "MulBackward0"),
+        ("ArrowUp", "h = TanhBackward0"),
+        ("Home", "loss"),
+    ):
+        view.keyboard.press(key)
+        expect_selected(view, name)
+        assert view.evaluate("() => document.activeElement.classList.contains('gv-selected')")
+    # JupyterLab kept its hands off: the widget's cell is still where the focus is.
+    assert view.evaluate("() => !!document.activeElement.closest('.graph-view')")
+
+
+def test_slider_to_the_end_and_back(view: Any, server: tuple[str, Path], engine: Any) -> None:
+    box(view, "w,").click()
+    expect_selected(view, "w")
+    slider = view.locator(".gv-player input")
+    slider.focus()
+    view.keyboard.press("End")
+    expect_status(view, f"Step {engine['last']} of {engine['last']}")
+    row = view.locator(f"[data-row='gradient at step {engine['last']}']")
+    np.testing.assert_allclose(numbers(row.inner_text()), engine["w"], rtol=1e-5)
+    for name in ("b", "h"):
+        box(view, f"{name},").or_(box(view, f"{name} =")).click()
+        expect_selected(view, name)
+        np.testing.assert_allclose(numbers(row.inner_text()), engine[name], rtol=1e-5)
+    assert set(view.locator(".gv-mark").all_inner_texts()) == {"done", "now"}
+    slider.focus()
+    view.keyboard.press("Home")
+    expect_status(view, "Before backward: no gradient has arrived yet")
+    assert set(view.locator(".gv-mark").all_inner_texts()) == {""}
+    seen_by_python(server, [box(view, "h =").get_attribute("data-node"), 0])
+
+
+def test_a_leaf_collects_its_contributions(view: Any, engine: Any) -> None:
+    box(view, "w,").click()
+    counts: list[str] = []
+    for step in range(1, engine["last"] + 1):
+        view.keyboard.press("Tab")  # leaves the graph: the buttons work with the mouse as well
+        view.click("[data-step=next]")
+        expect_status(view, f"Step {step} of")
+        mark = view.locator(".gv-selected .gv-mark").inner_text()
+        counts += [mark] if mark not in counts else []
+    assert counts == ["", "1 of 2", "now", "done"] or counts == ["", "1 of 2", "now"]
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+def test_words_stand_out_in_both_themes(view: Any, theme: str, tmp_path: Path) -> None:
+    view.evaluate(
+        "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme
+    )
+    light = str(theme == "JupyterLab Light").lower()
+    view.wait_for_selector(f"body[data-jp-theme-light={light}]")
+    for _ in range(4):
+        view.click("[data-step=next]")
+    expect_status(view, "Step 4 of")
+    box(view, "h =").click()
+    expect_selected(view, "h")
+    low = [entry for entry in view.evaluate(CONTRAST) if entry[1] < 4.5]
+    assert not low, f"{theme}: contrast under 4.5:1 at {low}"
+    folder = Path(os.environ.get("COURSE_SCREENSHOTS", tmp_path))
+    name = "graph_view.png" if light == "true" else "graph_view_dark.png"
+    view.locator(".graph-view").screenshot(path=folder / name)
+    assert (folder / name).stat().st_size > 10_000
+
+
+# Every piece of text in the widget, with the contrast (WCAG 2) of its colour to what is behind it.
+CONTRAST = """() => {
+  const rgb = (text) => (text.match(/[\\d.]+/g) || []).map(Number);
+  const light = (text) => rgb(text).slice(0, 3).map((c) => c / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (element) => {
+    for (let e = element; e; e = e.parentElement) {
+      const color = rgb(getComputedStyle(e).backgroundColor);
+      if (color.length === 3 || color[3] === 1) return getComputedStyle(e).backgroundColor;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const result = [];
+  for (const element of document.querySelectorAll(".graph-view *")) {
+    const own = [...element.childNodes].filter((n) => n.nodeType === 3 && n.textContent.trim());
+    if (!own.length || !element.getClientRects().length) continue;
+    const style = getComputedStyle(element);
+    const inBox = element.tagName === "text" && !element.classList.contains("gv-mark")
+      ? element.parentElement.querySelector("polygon") : null;
+    const fore = light(element.tagName === "text" ? style.fill : style.color);
+    const back = light(inBox ? getComputedStyle(inBox).fill : ground(element));
+    const contrast = (Math.max(fore, back) + 0.05) / (Math.min(fore, back) + 0.05);
+    result.push([own[0].textContent.slice(0, 30), contrast]);
+  }
+  return result;
+}"""
+
+
+def test_names_roles_and_focus(view: Any) -> None:
+    assert view.locator(".gv-canvas[role=listbox][aria-label]").count() == 1
+    nodes = view.locator(".gv-canvas g.node")
+    assert nodes.count() == view.locator(".gv-canvas [role=option][aria-label]").count()
+    assert view.locator(".gv-canvas [tabindex='0']").count() == 1
+    assert view.locator(".gv-status[aria-live=polite]").count() == 1
+    nodes.first.focus()
+    view.keyboard.press("ArrowUp")
+    outline = "() => getComputedStyle(document.activeElement).outlineStyle"
+    assert view.evaluate(outline) != "none"
+    view.locator(".gv-player input").focus()
+    view.keyboard.press("ArrowRight")
+    expect_status(view, "Step 1 of")
+    status = view.locator(".gv-status").inner_text()
+    assert view.locator(".gv-player input").get_attribute("aria-valuetext") == status
+
+
+def test_no_request_left_this_machine(page: Any, requests: list[str]) -> None:
+    assert len(requests) > 20
+    local = ("data:", "blob:")
+    hosts = {urlsplit(url).hostname for url in requests if not url.startswith(local)}
+    assert hosts == {"127.0.0.1"}
