@@ -27,7 +27,7 @@ def random_array(rng):
     most = [1, 2000, 45, 11, 6][ndim] if rng.random() < 0.4 else 7
     shape = tuple(rng.integers(0 if rng.random() < 0.3 else 1, most + 1, ndim))
     if dtype == "bool":
-        return rng.integers(0, 2, shape) == 1
+        return np.asarray(rng.integers(0, 2, shape) == 1)
     if dtype in INTEGERS:
         limits = np.iinfo(dtype)
         high = min(limits.max, 10 ** int(rng.integers(1, 19)))
@@ -113,17 +113,6 @@ def test_the_default_dtype_needs_no_suffix(torch):
     finally:
         torch.set_default_dtype(torch.float32)
         tg.set_default_dtype(tg.float32)
-
-
-def test_a_subclass_prints_its_name(torch):
-    class Ours(tg.Tensor):
-        pass
-
-    class Theirs(torch.Tensor):
-        pass
-
-    expected = repr(Theirs([1.5, 2.0])).replace("Theirs", "Ours", 1)
-    assert repr(Ours([1.5, 2.0])) == expected
 
 
 # By hand, so that the format is tested without PyTorch as well.

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import dtype as dtypes
 from .device import backend_of
+from .dtype import bool_, get_default_dtype, int64
 
 Array = npt.NDArray[Any]
 
@@ -85,15 +85,13 @@ def tensor_repr(x: Any) -> str:
     where the gradient goes. Long suffixes move to a line of their own.
     """
     array = backend_of(x._array).to_host(x._array)
-    # A subclass prints its own name. Parameter doesn't: its repr puts a title before this text.
-    name = type(x).__name__
-    head = "tensor(" if name in ("Tensor", "Parameter") else f"{name}("
-    text = head + ("[]" if array.size == 0 else _numbers(array, len(head)))
+    indent = len("tensor(")
+    text = "tensor(" + ("[]" if array.size == 0 else _numbers(array, indent))
     width = len(text) - text.rfind("\n") + 1  # as PyTorch counts it: one more than there is
     for suffix in _suffixes(x, array):
         if width + len(suffix) + 2 > _options.linewidth:
-            text += ",\n" + " " * len(head) + suffix
-            width = len(head) + len(suffix)
+            text += ",\n" + " " * indent + suffix
+            width = indent + len(suffix)
         else:
             text += ", " + suffix
             width += len(suffix) + 2
@@ -104,12 +102,12 @@ def _suffixes(x: Any, array: Array) -> list[str]:
     found = []
     if x.device.type != "cpu":
         found.append(f"device='{x.device}'")
-    usual = [dtypes.get_default_dtype()]
+    usual = [get_default_dtype()]
     if array.size == 0:
         if array.ndim != 1:
             found.append(f"size={array.shape}")
     else:
-        usual += [dtypes.int64, dtypes.bool_]  # their digits say so themselves
+        usual += [int64, bool_]  # their digits say so themselves
         if _options.edgeitems == 0:
             found.append(f"size={array.shape}")
     if x.dtype not in usual:

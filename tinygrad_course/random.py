@@ -11,6 +11,7 @@ Two programs agree only as long as they draw equally many words, in the same ord
 
 import math
 import secrets
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -188,12 +189,15 @@ def normal(
     dtype: npt.DTypeLike = np.float32,
     mean: float = 0.0,
     std: float = 1.0,
+    *,
+    contiguous: bool = True,
 ) -> Array:
     """Normally distributed numbers, mean + std z, by Box and Muller.
 
     From two uniforms u, v: z = sqrt(-2 log(1 - u)) cos(2 pi v), and a second one with the sine. 16
-    numbers or more are made in blocks of 16 in the dtype's own precision; fewer are made in double
-    precision, and the spare one of an odd count waits in the generator for the next such call.
+    numbers or more are made in blocks of 16 in the dtype's own precision; fewer, or those for a
+    tensor that is not contiguous, are made by pairs in double precision, and the spare one of an
+    odd count waits in the generator for the next such call.
     Raises NotImplementedError for a dtype that is not floating point, RuntimeError for std < 0.
 
     >>> [round(float(z), 4) for z in normal(Generator().manual_seed(0), (2,))]
@@ -203,7 +207,8 @@ def normal(
     if not std >= 0:
         raise RuntimeError(f"normal_ needs a standard deviation of 0 or more, got std={std}")
     n = math.prod(shape)
-    z = _normal_pairs(gen, n) if n < 16 else _normal_blocks(gen, n, dtype)
+    by_blocks = n >= 16 and contiguous
+    z = _normal_blocks(gen, n, dtype) if by_blocks else _normal_pairs(gen, n)
     return _scale(z, float(std), float(mean)).astype(dtype, copy=False).reshape(shape)
 
 
@@ -268,7 +273,7 @@ def random(gen: Generator, shape: Shape, dtype: npt.DTypeLike = np.int64) -> Arr
     For a floating point dtype the greatest is 2^digits, above which it skips whole numbers.
 
     >>> random(Generator().manual_seed(0), (2,), np.uint8).tolist()
-    [44, 239]
+    [172, 47]
     """
     dtype = np.dtype(dtype)
     if dtype.kind == "f":
@@ -286,7 +291,7 @@ def randperm(gen: Generator, n: int) -> npt.NDArray[np.int64]:
     Fisher and Yates' shuffle, from the front, one word a step. Raises RuntimeError for n < 0.
 
     >>> randperm(Generator().manual_seed(0), 4).tolist()
-    [2, 0, 1, 3]
+    [0, 1, 3, 2]
     """
     if n < 0:
         raise RuntimeError(f"randperm needs a length of 0 or more, got n={n}")
@@ -337,30 +342,21 @@ def multinomial(
     return picks.reshape(*weights.shape[:-1], num_samples)
 
 
-# ---------------------------------------------------------------- in place, whatever the strides
+# ---------------------------------------------------------------- the order of an in-place fill
 
 
-def uniform_(gen: Generator, x: Array, low: float = 0.0, high: float = 1.0) -> None:
-    """Overwrite x with `uniform` numbers, in the order of its memory."""
-    x = _in_memory_order(x)
-    x[...] = uniform(gen, x.shape, x.dtype, low, high)
+def in_memory_order(x: Array, draw: Callable[[Shape], Array]) -> Array:
+    """What x is to hold after an in-place fill, which visits its elements as they lie in memory.
 
+    `draw(shape)` is called once, with the shape that x has when its largest step comes first.
 
-def normal_(gen: Generator, x: Array, mean: float = 0.0, std: float = 1.0) -> None:
-    """Overwrite x with `normal` numbers, in the order of its memory.
-
-    A non-contiguous x is filled by pairs, whatever its size.
+    >>> x = np.zeros((2, 3)).T
+    >>> in_memory_order(x, lambda shape: np.arange(6).reshape(shape)).tolist()
+    [[0, 3], [1, 4], [2, 5]]
     """
-    if x.flags.c_contiguous:
-        x[...] = normal(gen, x.shape, x.dtype, mean, std)
-        return
-    x = _in_memory_order(x)
-    normal(gen, (0,), x.dtype, mean, std)  # checks the arguments
-    x[...] = _scale(_normal_pairs(gen, x.size), std, mean).reshape(x.shape)
-
-
-def _in_memory_order(x: Array) -> Array:
-    return x.transpose(sorted(range(x.ndim), key=lambda axis: -x.strides[axis]))
+    axes = sorted(range(x.ndim), key=lambda axis: -x.strides[axis])
+    values = draw(tuple(x.shape[axis] for axis in axes))
+    return values.transpose(sorted(range(x.ndim), key=axes.__getitem__))
 
 
 # ---------------------------------------------------------------- helpers

@@ -1,7 +1,8 @@
 """Making tensors: from data, from NumPy, of one value, in a row, at random.
 
-`tensor` copies its data and finds the dtype; `from_numpy` and `FloatTensor(ndarray)` share memory. Every factory takes `dtype`,
-`device` and `requires_grad`. Random numbers are PyTorch's CPU stream, from `random.py`. Lesson 01.
+`tensor` copies its data and finds the dtype; `from_numpy` and `FloatTensor(ndarray)` share memory.
+Every factory takes `dtype`, `device` and `requires_grad`. Random numbers are PyTorch's CPU stream,
+from `random.py`. Lesson 01.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-
 from .. import random as generators
 from ..autograd.variable import Tensor
 from ..device import Device, backend_for, move
@@ -23,7 +23,7 @@ from ..storage import Storage
 from .convert import overwrite, to_dtype
 from .registry import function, method
 
-# --- from data ------------------------------------------------------------------------------------------------------
+# --- from data ------------------------------------------------------------------------------------
 
 
 def _numpy_type(dtype: Any, default: DType) -> np.dtype[Any]:
@@ -42,7 +42,8 @@ def _finish(array: Any, device: Any, requires_grad: bool) -> Tensor:
 
 
 def _array_of(data: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
-    """A fresh host array of nested sequences, numbers, arrays and tensors, in the dtype PyTorch infers."""
+    """A fresh host array of nested sequences, numbers, arrays and tensors, in the dtype PyTorch
+    infers."""
     if isinstance(data, Tensor):
         data = data._host()
     if isinstance(data, np.ndarray | np.generic):
@@ -54,7 +55,8 @@ def _array_of(data: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
         inferred = of_number(data)
     except TypeError:
         raise TypeError(
-            f"a tensor is made of numbers, nested lists of them, arrays or tensors, not of {type(data).__name__}"
+            "a tensor is made of numbers, nested lists of them, arrays or tensors, not of "
+            f"{type(data).__name__}"
         ) from None
     return np.array(data, dtype=_numpy_type(dtype, inferred))
 
@@ -68,7 +70,9 @@ def _array_of_sequence(data: Sequence[Any], dtype: DType | None) -> np.ndarray[A
         raise
     if array.dtype.kind not in "biuf":
         _complain_type(plain)
-    if array.size == 0 or (array.dtype.kind == "f" and not isinstance(_first(data), np.ndarray | np.generic | Tensor)):
+    if array.size == 0 or (
+        array.dtype.kind == "f" and not isinstance(_first(data), np.ndarray | np.generic | Tensor)
+    ):
         inferred = get_default_dtype()
     elif isinstance(_first(data), np.ndarray | np.generic | Tensor):
         inferred = from_numpy_dtype(array.dtype)
@@ -107,11 +111,14 @@ def _complain_ragged(data: Any, depth: int, shape: list[int]) -> None:
         return
     if depth < len(shape) and len(data) != shape[depth]:
         raise ValueError(
-            f"expected sequence of length {shape[depth]} at dim {depth} (got {len(data)}): all rows of a tensor are equally long"
+            f"expected sequence of length {shape[depth]} at dim {depth} (got {len(data)}): all "
+            "rows of a tensor are equally long"
         )
     for value in data:
         if isinstance(value, list) != (depth + 1 < len(shape)):
-            raise ValueError(f"a number and a sequence stand side by side at dim {depth + 1} of the data")
+            raise ValueError(
+                f"a number and a sequence stand side by side at dim {depth + 1} of the data"
+            )
         _complain_ragged(value, depth + 1, shape)
 
 
@@ -122,15 +129,20 @@ def _complain_type(data: Any) -> None:
         if isinstance(value, list):
             stack += value
         elif not isinstance(value, bool | int | float | np.generic | np.ndarray):
-            raise TypeError(f"a tensor is made of numbers, and the data holds a {type(value).__name__}: {value!r}")
+            raise TypeError(
+                f"a tensor is made of numbers, and the data holds a {type(value).__name__}: "
+                f"{value!r}"
+            )
     raise ValueError("the data holds an integer that does not fit 64 bits")
 
 
-def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def tensor(
+    data: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A new tensor with a copy of `data`: numbers, nested lists, arrays or tensors.
 
-    Python floats give the default float type, ints int64, bools bool; arrays and tensors keep theirs. TypeError for what is no
-    number, ValueError for rows of different lengths.
+    Python floats give the default float type, ints int64, bools bool; arrays and tensors keep
+    theirs. TypeError for what is no number, ValueError for rows of different lengths.
 
     >>> tensor([[1, 2], [3, 4]]), tensor([1., 2.]).dtype
     (tensor([[1, 2],
@@ -138,7 +150,8 @@ def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, require
     """
     if isinstance(data, Tensor):
         warnings.warn(
-            "To copy construct from a tensor, it is recommended to use x.detach().clone() rather than tg.tensor(x)",
+            "To copy construct from a tensor, it is recommended to use x.detach().clone() rather "
+            "than tg.tensor(x)",
             UserWarning,
             stacklevel=2,
         )
@@ -147,7 +160,8 @@ def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, require
 
 
 def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tensor:
-    """As `tensor`, but without a copy where none is needed: a tensor stays itself, an ndarray shares its memory."""
+    """As `tensor`, but without a copy where none is needed: a tensor stays itself, an ndarray
+    shares its memory."""
     if isinstance(data, np.ndarray) and all(s >= 0 for s in data.strides):
         data = from_numpy(data)
     if isinstance(data, Tensor):
@@ -155,7 +169,9 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tens
     return tensor(data, dtype=dtype, device=device)
 
 
-def scalar_tensor(value: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def scalar_tensor(
+    value: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A 0-dim tensor of a number, in the default float type unless `dtype` says otherwise."""
     return _finish(np.array(value, _numpy_type(dtype, get_default_dtype())), device, requires_grad)
 
@@ -163,7 +179,8 @@ def scalar_tensor(value: Any, *, dtype: DType | None = None, device: Any = None,
 def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
     """A tensor on the memory of a NumPy array: a change of one is seen by the other.
 
-    TypeError for what is no ndarray or has a type that tensors lack, ValueError for negative strides.
+    TypeError for what is no ndarray or has a type that tensors lack, ValueError for negative
+    strides.
 
     >>> a = np.zeros(2); t = from_numpy(a); a += 1; t
     tensor([1., 1.], dtype=torch.float64)
@@ -173,25 +190,30 @@ def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
     from_numpy_dtype(ndarray.dtype)
     if any(s < 0 or s % ndarray.itemsize for s in ndarray.strides):
         raise ValueError(
-            f"a tensor has no negative strides (nor steps between elements), and this array has {ndarray.strides} bytes: "
+            "a tensor has no negative strides (nor steps between elements), and this array has "
+            f"{ndarray.strides} bytes: "
             "pass array.copy()"
         )
     if not ndarray.flags.writeable:
         warnings.warn(
-            "The given NumPy array is not writable: writing to the tensor will fail. Pass array.copy() to own the memory.",
+            "The given NumPy array is not writable: writing to the tensor will fail. Pass "
+            "array.copy() to own the memory.",
             UserWarning,
             stacklevel=2,
         )
     return Tensor._wrap(ndarray if type(ndarray) is np.ndarray else ndarray.view(np.ndarray))
 
 
-# --- the typed constructors of the era: tg.Tensor, tg.FloatTensor, … ------------------------------------------------
+# --- the typed constructors of the era: tg.Tensor, tg.FloatTensor, … ------------------------------
 
 
 def legacy_tensor(cls: type[Tensor], *args: Any, device: Any = None) -> Tensor:
-    """tg.Tensor(2, 3): that size, contents arbitrary. tg.Tensor([2, 3]): those values. tg.Tensor(other): the same memory."""
+    """tg.Tensor(2, 3): that size, contents arbitrary. tg.Tensor([2, 3]): those values.
+    tg.Tensor(other): the same memory."""
     if cls is not Tensor:
-        raise TypeError(f"{cls.__name__} has a constructor of its own and cannot be made like tg.Tensor(2, 3)")
+        raise TypeError(
+            f"{cls.__name__} has a constructor of its own and cannot be made like tg.Tensor(2, 3)"
+        )
     return _typed(get_default_dtype(), device or "cpu", args)
 
 
@@ -219,12 +241,20 @@ def _typed(dtype: DType, device: Any, args: tuple[Any, ...]) -> Tensor:
             return host.to(place)  # type: ignore[attr-defined, no-any-return]
         if isinstance(data, Sequence) and not isinstance(data, str):
             return _finish(_array_of(data, dtype), place, False)
-        raise TypeError(f"{name}() takes sizes, a sequence, an ndarray, a tensor or a storage, not {type(data).__name__}")
-    return empty(*(as_int(n, "size") for n in args), dtype=dtype, device=place) if args else empty(0, dtype=dtype, device=place)
+        raise TypeError(
+            f"{name}() takes sizes, a sequence, an ndarray, a tensor or a storage, not "
+            f"{type(data).__name__}"
+        )
+    return (
+        empty(*(as_int(n, "size") for n in args), dtype=dtype, device=place)
+        if args
+        else empty(0, dtype=dtype, device=place)
+    )
 
 
 class _TypedTensor(type):
-    """The type of tg.FloatTensor and the like: calling one makes a Tensor, isinstance looks at dtype and device."""
+    """The type of tg.FloatTensor and the like: calling one makes a Tensor, isinstance looks at
+    dtype and device."""
 
     tensor_dtype: DType
     device_kind: str
@@ -245,14 +275,17 @@ class _TypedTensor(type):
 
 def _typed_tensors(device_kind: str) -> dict[str, type]:
     return {
-        d.tensor_type: _TypedTensor(d.tensor_type, (), {"tensor_dtype": d, "device_kind": device_kind}) for d in ALL
+        d.tensor_type: _TypedTensor(
+            d.tensor_type, (), {"tensor_dtype": d, "device_kind": device_kind}
+        )
+        for d in ALL
     }
 
 
 TYPED = _typed_tensors("cpu")
 CUDA_TYPED = _typed_tensors("cuda")
 
-# --- of one value, in a row -----------------------------------------------------------------------------------------
+# --- of one value, in a row -----------------------------------------------------------------------
 
 
 def _sizes(size: tuple[Any, ...]) -> tuple[int, ...]:
@@ -265,7 +298,9 @@ def _new_on(device: Any) -> Any:
     return backend_for("cpu" if device is None else Device(device).type).xp
 
 
-def empty(*size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def empty(
+    *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor of that size whose elements are whatever was in memory.
 
     >>> empty(2, 3).shape
@@ -275,7 +310,9 @@ def empty(*size: Any, dtype: DType | None = None, device: Any = None, requires_g
     return _finish(array, device, requires_grad)
 
 
-def zeros(*size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def zeros(
+    *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor of zeros.
 
     >>> zeros(2)
@@ -285,7 +322,9 @@ def zeros(*size: Any, dtype: DType | None = None, device: Any = None, requires_g
     return _finish(array, device, requires_grad)
 
 
-def ones(*size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def ones(
+    *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor of ones.
 
     >>> ones((1, 2))
@@ -295,7 +334,14 @@ def ones(*size: Any, dtype: DType | None = None, device: Any = None, requires_gr
     return _finish(array, device, requires_grad)
 
 
-def full(size: Any, fill_value: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def full(
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """A tensor with one value everywhere, of that value's type.
 
     >>> full((2,), 7)
@@ -306,7 +352,9 @@ def full(size: Any, fill_value: Any, *, dtype: DType | None = None, device: Any 
     return _finish(array, device, requires_grad)
 
 
-def arange(*bounds: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def arange(
+    *bounds: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """start, start + step, … below end: arange(end), arange(start, end), arange(start, end, step).
 
     >>> arange(1, 2, 0.5)
@@ -319,15 +367,28 @@ def arange(*bounds: Any, dtype: DType | None = None, device: Any = None, require
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
-        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: arange({start}, {end}, {step})")
+        raise RuntimeError(
+            f"upper bound and lower bound inconsistent with step sign: arange({start}, {end}, "
+            f"{step})"
+        )
     whole = all(isinstance(v, int) for v in (start, end, step))
     numpy_type = _numpy_type(dtype, int64 if whole else get_default_dtype())
     count = max(-(-(end - start) // step) if whole else math.ceil((end - start) / step), 0)
-    array = (start + np.arange(count, dtype=np.int64 if whole else np.float64) * step).astype(numpy_type)
+    array = (start + np.arange(count, dtype=np.int64 if whole else np.float64) * step).astype(
+        numpy_type
+    )
     return _finish(array, device, requires_grad)
 
 
-def linspace(start: Any, end: Any, steps: int, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """`steps` numbers evenly spaced from `start` to `end`, both included.
 
     >>> linspace(0, 1, 3)
@@ -339,7 +400,14 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: DType | None = None, de
     return _finish(array, device, requires_grad)
 
 
-def eye(n: int, m: int | None = None, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Ones on the diagonal of an (n, m) matrix.
 
     >>> eye(2)
@@ -350,11 +418,12 @@ def eye(n: int, m: int | None = None, *, dtype: DType | None = None, device: Any
     return _finish(array, device, requires_grad)
 
 
-# --- at random ------------------------------------------------------------------------------------------------------
+# --- at random ------------------------------------------------------------------------------------
 
 
 def manual_seed(seed: int) -> generators.Generator:
-    """Seeds the generator behind all random functions; the numbers then are PyTorch's for that seed.
+    """Seeds the generator behind all random functions; the numbers then are PyTorch's for that
+    seed.
 
     >>> _ = manual_seed(0); rand(2)
     tensor([0.4963, 0.7682])
@@ -367,23 +436,39 @@ def _generator(generator: generators.Generator | None) -> generators.Generator:
 
 
 def rand(
-    *size: Any, generator: Any = None, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+    *size: Any,
+    generator: Any = None,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Uniform numbers from [0, 1)."""
-    array = generators.uniform(_generator(generator), _sizes(size), _numpy_type(dtype, get_default_dtype()))
+    array = generators.uniform(
+        _generator(generator), _sizes(size), _numpy_type(dtype, get_default_dtype())
+    )
     return _finish(array, device, requires_grad)
 
 
 def randn(
-    *size: Any, generator: Any = None, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+    *size: Any,
+    generator: Any = None,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Normal numbers of mean 0 and variance 1."""
-    array = generators.normal(_generator(generator), _sizes(size), _numpy_type(dtype, get_default_dtype()))
+    array = generators.normal(
+        _generator(generator), _sizes(size), _numpy_type(dtype, get_default_dtype())
+    )
     return _finish(array, device, requires_grad)
 
 
 def randint(
-    *bounds_and_size: Any, generator: Any = None, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+    *bounds_and_size: Any,
+    generator: Any = None,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Whole numbers from [low, high): randint(high, size) or randint(low, high, size).
 
@@ -398,7 +483,9 @@ def randint(
     return _finish(to_dtype(array, _numpy_type(dtype, int64)), device, requires_grad)
 
 
-def randperm(n: int, *, generator: Any = None, dtype: DType | None = None, device: Any = None) -> Tensor:
+def randperm(
+    n: int, *, generator: Any = None, dtype: DType | None = None, device: Any = None
+) -> Tensor:
     """The numbers 0 … n-1 in random order."""
     array = generators.randperm(_generator(generator), n)
     return _finish(to_dtype(array, _numpy_type(dtype, int64)), device, False)
@@ -410,33 +497,51 @@ def bernoulli(input: Tensor, *, generator: Any = None) -> Tensor:
     return _finish(drawn.astype(input._array.dtype), input.device, False)
 
 
-def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **named: float) -> Tensor:
+def uniform_(
+    self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **named: float
+) -> Tensor:
     """Fills with uniform numbers from [from, to)."""
     low = named.pop("from", from_)
     if named:
         raise TypeError(f"uniform_() got unexpected arguments {sorted(named)}")
-    return _fill_random(self, lambda array: generators.uniform_(_generator(generator), array, low, to))
+    return _fill_random(
+        self,
+        lambda shape: generators.uniform(_generator(generator), shape, self.dtype.numpy, low, to),
+    )
 
 
 def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
     """Fills with normal numbers."""
-    return _fill_random(self, lambda array: generators.normal_(_generator(generator), array, mean, std))
+    whole = bool(self._array.flags.c_contiguous)
+    return _fill_random(
+        self,
+        lambda shape: generators.normal(
+            _generator(generator), shape, self.dtype.numpy, mean, std, contiguous=whole
+        ),
+    )
 
 
-def _fill_random(self: Tensor, fill: Any) -> Tensor:
-    # Drawn on the host: the stream is the same for all devices. The host array has the tensor's memory order, which
-    # decides in which order it is filled.
-    host = np.empty_like(self._host())
-    fill(host)
-    return overwrite(self, move(host, self.device))
+def _fill_random(self: Tensor, draw: Any) -> Tensor:
+    # Drawn on the host: the stream is the same for all devices.
+    return overwrite(self, move(generators.in_memory_order(self._array, draw), self.device))
 
 
-# --- like another tensor --------------------------------------------------------------------------------------------
+# --- like another tensor --------------------------------------------------------------------------
 
 
 def _like(make: Any) -> Any:
-    def like(input: Tensor, *args: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-        options = {"dtype": dtype or input.dtype, "device": device or input.device, "requires_grad": requires_grad}
+    def like(
+        input: Tensor,
+        *args: Any,
+        dtype: DType | None = None,
+        device: Any = None,
+        requires_grad: bool = False,
+    ) -> Tensor:
+        options = {
+            "dtype": dtype or input.dtype,
+            "device": device or input.device,
+            "requires_grad": requires_grad,
+        }
         result: Tensor = make(input, *args, **options)
         return result
 
@@ -456,7 +561,14 @@ new_empty = _like(lambda x, *size, **options: empty(*size, **options))
 new_full = _like(lambda x, size, fill_value, **options: full(size, fill_value, **options))
 
 
-def new_tensor(self: Tensor, data: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def new_tensor(
+    self: Tensor,
+    data: Any,
+    *,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """A tensor of `data` with this tensor's dtype and device."""
     return _finish(_array_of(data, dtype or self.dtype), device or self.device, requires_grad)
 
@@ -481,4 +593,3 @@ for _name, _f in {
     "uniform_": uniform_, "normal_": normal_, "bernoulli": bernoulli,
 }.items():  # fmt: skip
     method(_name, _f)
-

@@ -1,7 +1,9 @@
-"""In-place forms: x.add_(y) computes what x.add(y) does, writes it into x's memory, and rewrites history.
+"""In-place forms: x.add_(y) computes what x.add(y) does, writes it into x's memory, and rewrites
+history.
 
-The tensor's version goes up, so that nodes which saved the old contents notice. After a change through a view, the base gets a new
-history (`CopySlices`), and other views find theirs through the base when they are next used. Lesson 07.
+The tensor's version goes up, so that nodes which saved the old contents notice. After a change
+through a view, the base gets a new history (`CopySlices`), and other views find theirs through the
+base when they are next used. Lesson 07.
 """
 
 from __future__ import annotations
@@ -37,8 +39,8 @@ def inplace_method(op: type[Op]) -> Callable[..., Any]:
 def change(op: type[Op], x: Tensor, others: tuple[Any, ...], params: dict[str, Any]) -> Tensor:
     """x := op(x, *others), in place; the result is x itself.
 
-    RuntimeError when x is a leaf that requires grad (or a view of one), when its elements overlap in memory, when the result
-    is larger than x, or of a type that x cannot hold.
+    RuntimeError when x is a leaf that requires grad (or a view of one), when its elements overlap
+    in memory, when the result is larger than x, or of a type that x cannot hold.
     """
     require_changeable(x)
     inputs: tuple[Any, ...] = (x, *others)
@@ -50,13 +52,20 @@ def change(op: type[Op], x: Tensor, others: tuple[Any, ...], params: dict[str, A
     edges = edges_of(inputs) if mode.enabled else None
     node = _start(op, edges, inputs) if edges is not None else None
     try:
-        out = np.asarray(out) if isinstance(out := op.forward(node or UNRECORDED, xp, *arrays, **params), np.generic) else out
+        out = (
+            np.asarray(out)
+            if isinstance(out := op.forward(node or UNRECORDED, xp, *arrays, **params), np.generic)
+            else out
+        )
     except ValueError:
         op.apply(*inputs, **params)  # says in PyTorch's words which shapes don't broadcast
         raise
     target = x._array
     if out.shape != target.shape:
-        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(out.shape)}")
+        raise RuntimeError(
+            f"output with shape {list(target.shape)} doesn't match the broadcast shape "
+            f"{list(out.shape)}"
+        )
     _require_castable(out, target)
     if node is None:
         target[...] = out
@@ -76,19 +85,27 @@ def require_changeable(x: Tensor) -> None:
         edge = x._meta.edge(x)
         if edge is not None and isinstance(edge[0], AccumulateGrad):
             raise RuntimeError(
-                "a leaf Variable that requires grad is being used in an in-place operation: its value before the change is what "
-                "gradients are taken at. Change it under tg.no_grad(), or make a new tensor instead."
+                "a leaf Variable that requires grad is being used in an in-place operation: its "
+                "value before the change is what "
+                "gradients are taken at. Change it under tg.no_grad(), or make a new tensor "
+                "instead."
             )
         base = x._meta.base
         if base is not None and base.is_leaf and base.requires_grad:
             raise RuntimeError(
-                "a view of a leaf Variable that requires grad is being used in an in-place operation. Change it under "
+                "a view of a leaf Variable that requires grad is being used in an in-place "
+                "operation. Change it under "
                 "tg.no_grad(), or take a clone() of the leaf first."
             )
-    if any(s == 0 and n > 1 for s, n in zip(x._array.strides, x._array.shape, strict=True)):
+    # NumPy writes steps of 0 for an array without elements, which overlaps nothing.
+    if x._array.size and any(
+        s == 0 and n > 1 for s, n in zip(x._array.strides, x._array.shape, strict=True)
+    ):
         raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory location "
-            f"(shape {list(x.shape)}, stride {list(x.stride())}, as expand makes them). Please clone() the tensor before "
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location "
+            f"(shape {list(x.shape)}, stride {list(x.stride())}, as expand makes them). Please "
+            "clone() the tensor before "
             "performing the operation."
         )
 
@@ -97,8 +114,10 @@ def _require_castable(out: Any, target: Any) -> None:
     result, wanted = from_numpy_dtype(out.dtype), from_numpy_dtype(target.dtype)
     if result.category > wanted.category:
         raise RuntimeError(
-            f"result type {result.tensor_type.removesuffix('Tensor')} can't be cast to the desired output type "
-            f"{wanted.tensor_type.removesuffix('Tensor')}: convert the tensor first, e.g. x = x.float()"
+            f"result type {result.tensor_type.removesuffix('Tensor')} can't be cast to the desired "
+            "output type "
+            f"{wanted.tensor_type.removesuffix('Tensor')}: convert the tensor first, e.g. x = "
+            "x.float()"
         )
 
 
@@ -108,7 +127,8 @@ def _start(op: type[Op], edges: tuple[Edge | None, ...], inputs: tuple[Any, ...]
     array = inputs[0]._array
     node.outputs = ((array.shape, array.dtype),)
     node.restore = tuple(
-        (v._array.shape, None) if isinstance(v, Tensor) and v._array.shape != array.shape else None for v in inputs
+        (v._array.shape, None) if isinstance(v, Tensor) and v._array.shape != array.shape else None
+        for v in inputs
     )
     if not issubclass(op, Binary) or not any(node.restore):
         node.restore = None
@@ -125,10 +145,17 @@ def _snapshot(node: Node, x: Tensor) -> Tensor | None:
 
 
 def _guard(
-    node: Node, inputs: tuple[Any, ...], arrays: list[Any], out: Any, x: Tensor, before: Tensor | None
+    node: Node,
+    inputs: tuple[Any, ...],
+    arrays: list[Any],
+    out: Any,
+    x: Tensor,
+    before: Tensor | None,
 ) -> None:
-    """Replaces, among the saved values, the overwritten input by its snapshot and the kernel's result by x itself."""
-    saved, guards = list(node.saved), []
+    """Replaces, among the saved values, the overwritten input by its snapshot and the kernel's
+    result by x itself."""
+    saved = list(node.saved)
+    guards: list[tuple[int, Any, int, int]] = []
     for place, value in enumerate(saved):
         if value is out:
             saved[place] = x._array
@@ -144,7 +171,8 @@ def _guard(
 
 
 def rebase_history(x: Tensor, node: Node, output: int) -> None:
-    """Makes `node` the creator of `x`, whose memory it has just changed; for a view, the base's history changes too."""
+    """Makes `node` the creator of `x`, whose memory it has just changed; for a view, the base's
+    history changes too."""
     base = x._base
     if base is None:
         x._edge = (node, output)
@@ -159,16 +187,20 @@ def rebase_history(x: Tensor, node: Node, output: int) -> None:
 class CopySlices(Node):
     """The history of a base after an in-place operation on a view of it.
 
-    The gradient outside the view passes by; that of the view goes through the operation, whose first input was the view.
+    The gradient outside the view passes by; that of the view goes through the operation, whose
+    first input was the view.
     """
 
     __slots__ = ("base", "node", "output", "window")
 
     node_name = "CopySlices"
 
-    def __init__(self, node: Node, output: int, edge: Edge | None, base: Geometry, window: Geometry) -> None:
+    def __init__(
+        self, node: Node, output: int, edge: Edge | None, base: Geometry, window: Geometry
+    ) -> None:
         super().__init__((edge, *node.edges[1:]))
         self.node, self.output, self.base, self.window = node, output, base, window
+        self.saved = (node,)  # what there is to free is the operation's
 
     def run(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
         (g,) = grads
@@ -191,6 +223,8 @@ class ViewThroughBase(Node):
 
     __slots__ = ("base", "window")
 
+    base: Geometry
+    window: Geometry
     node_name = "AsStridedBackward0"
 
     def backward(self, g: Any) -> Any:
@@ -201,7 +235,8 @@ class ViewThroughBase(Node):
 
 
 def edge_through_base(view: Tensor, base: Tensor) -> Edge | None:
-    """The edge of `view` as a window on what `base` has become; None when the base has no history."""
+    """The edge of `view` as a window on what `base` has become; None when the base has no
+    history."""
     edge = base._grad_edge()
     if edge is None:
         return None

@@ -30,6 +30,16 @@ class DataLoader:
     [[0, 1], [2, 3], [4]]
     """
 
+    dataset: Any
+    batch_size: int | None
+    sampler: Any
+    batch_sampler: Any
+    drop_last: bool
+    num_workers: int
+    pin_memory: bool
+    collate_fn: Callable[[Any], Any]
+    generator: Generator | None
+
     def __init__(
         self,
         dataset: Any,

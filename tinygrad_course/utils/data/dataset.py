@@ -52,10 +52,10 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     (tensor(2.), tensor(1))
     """
 
-    tensors: tuple[Tensor, ...]
+    tensors: tuple[Any, ...]
 
     def __init__(self, *tensors: Tensor) -> None:
-        sizes = [tensor.size(0) for tensor in tensors]
+        sizes = [len(tensor) for tensor in tensors]
         if len(set(sizes)) > 1:
             raise AssertionError(f"the tensors of a TensorDataset differ in length: {sizes}")
         self.tensors = tensors
@@ -64,7 +64,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         return tuple(tensor[index] for tensor in self.tensors)
 
     def __len__(self) -> int:
-        return self.tensors[0].size(0)
+        return len(self.tensors[0])
 
 
 class Subset(Dataset[T_co]):

@@ -37,7 +37,7 @@ class Digits(TensorDataset):
 
     >>> image, label = Digits(train=False)[0]
     >>> image.shape, label
-    (torch.Size([1, 32, 32]), tensor(6))
+    (torch.Size([1, 32, 32]), tensor(1))
     """
 
     classes = tuple("0123456789")
@@ -64,11 +64,12 @@ class Digits(TensorDataset):
 
 def _read() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
     try:
-        with np.load(FILE, allow_pickle=False) as file:
-            images, labels = file["images"], file["labels"]
+        with FILE.open("rb") as file:
+            arrays = np.load(file, allow_pickle=False)
+            images, labels = arrays["images"], arrays["labels"]
         if images.shape != (1797, 8, 8) or labels.shape != (1797,) or images.max() > 16:
             raise ValueError(f"it holds {images.shape} images and {labels.shape} labels")
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+    except (OSError, EOFError, ValueError, LookupError, zipfile.BadZipFile, zlib.error) as error:
         raise RuntimeError(
             f"the digits cannot be read from {FILE}: {error}. The file comes with the package; "
             "install it again to get it back"
