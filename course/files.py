@@ -1,0 +1,51 @@
+"""Files that are either whole or untouched, and errors that fit on one line.
+
+Whatever the course writes for a learner or a teacher is written beside its place and then moved
+there, so a crash in the middle leaves the old file. It knows nothing of lessons. Lesson 00.
+"""
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+
+class CourseError(Exception):
+    """Something the user can mend: the command line prints it as it is and exits with status 2."""
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Put `text` into `path` in one step: readers see the old file or the new one, never half.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_atomic(Path(folder, "a.txt"), "hello")
+    ...     Path(folder, "a.txt").read_text()
+    'hello'
+    """
+    # A unique name: two processes that write the same file at once must not share the draft.
+    try:
+        handle, draft = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    except OSError as error:
+        raise CourseError(f"cannot write {path}: {error.strerror or error}") from error
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError as error:
+        raise CourseError(f"cannot write {path}: {error.strerror or error}") from error
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(draft)
+
+
+def plain(text: str, limit: int = 2000) -> str:
+    """`text` without control characters, at most `limit` long: safe to print, whoever wrote it.
+
+    >>> plain("red" + chr(27) + "[31m!")
+    'red?[31m!'
+    """
+    kept = "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text[: limit + 1])
+    return kept if len(kept) <= limit else kept[:limit] + " …"

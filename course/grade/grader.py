@@ -1,0 +1,148 @@
+"""Grades one submission: runs it in the sandbox, reruns what a dead kernel took along, judges.
+
+The judging happens here, in the trusted process, with the reference's results under the same seed.
+An exercise that killed its kernel or never ended costs its own points and no other's. Lesson 00.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from course.grade.sandbox import Limits, Outcome, fresh_root, run
+from course.grade.splice import Graded, graded_cells
+from course.grade.submission import Submission
+from course.judge import Verdict, judge, nothing_seen
+from course.oracle import oracle_for
+from course.trial import Trials, from_json
+
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|#x1B\[[0-9;]*m")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What the runs gave for one exercise: its trials, or why there are none."""
+
+    trials: Trials | None = None
+    reason: str = ""
+    cell_error: str = ""
+
+
+def grade(
+    submission: Submission,
+    seed: int,
+    exercises: list[str] | None = None,
+    limits: Limits = Limits(),  # noqa: B008
+) -> list[Verdict]:
+    """The verdicts on the exercises of a submission, all of them unless some are named."""
+    attempts = attempt(submission, seed, exercises, limits)
+    return verdicts_on(submission, seed, attempts)
+
+
+def attempt(
+    submission: Submission, seed: int, exercises: list[str] | None, limits: Limits
+) -> dict[str, Attempt]:
+    """Run the submission; touches nothing but the sandbox, so several may run at once."""
+    lesson = submission.lesson
+    wanted = exercises or list(lesson.exercises)
+    needed = {need for name in wanted for need in lesson.all_needs(name)}
+    order = [name for name in lesson.exercises if name in wanted or name in needed]
+    answered = [name for name in wanted if submission.answers.get(name)]
+    attempts = {name: Attempt(reason="There is no answer cell for it.") for name in wanted}
+    attempts |= _one_run(submission, order, answered, seed, limits)
+    # A kernel that died took the later exercises along: each gets a kernel of its own.
+    lost = [name for name in answered if attempts[name].trials is None]
+    if len(answered) > 1:
+        for name in lost:
+            own = [*lesson.all_needs(name), name]
+            attempts |= _one_run(submission, own, [name], seed, limits)
+    return attempts
+
+
+def _one_run(
+    submission: Submission, order: list[str], probed: list[str], seed: int, limits: Limits
+) -> dict[str, Attempt]:
+    if not probed:
+        return {}
+    lesson = submission.lesson
+    with fresh_root() as root:
+        cells = graded_cells(submission, order, probed, root / "box", seed)
+        outcome = run(cells, lesson.folder / "checks.py", limits, seed, root)
+    found: dict[str, Attempt] = {}
+    for name in probed:
+        error = _cell_error(cells, outcome, name)
+        try:
+            trials = from_json(outcome.results[name], lesson.exercises[name])
+            found[name] = Attempt(trials, cell_error=error)
+        except KeyError:
+            found[name] = Attempt(reason=_why_nothing(cells, outcome, name, limits))
+        except ValueError:
+            found[name] = Attempt(reason="What its run wrote down could not be read.")
+    return found
+
+
+def _why_nothing(cells: list[Graded], outcome: Outcome, name: str, limits: Limits) -> str:
+    running = cells[outcome.last_cell].exercise if outcome.last_cell >= 0 else name
+    errors = " ".join(text for i, text in outcome.errors.items() if cells[i].exercise == name)
+    if "Timeout of" in errors:
+        return f"It did not come to an end within {limits.cell_seconds:g} s."
+    if outcome.ended == "late":
+        return f"The run did not come to an end within {limits.wall_seconds:g} s."
+    if outcome.ended == "died" and running == name:
+        return "The kernel died while it ran (too much memory or time, or an exit)."
+    if outcome.ended == "died":
+        return f"The kernel had died before its turn, during {running or 'the setup'}."
+    return "Its run wrote no results down."
+
+
+def _cell_error(cells: list[Graded], outcome: Outcome, name: str) -> str:
+    """The error that the answer's own cell ended with: its last line, as the kernel said it."""
+    for number, cell in enumerate(cells):
+        if cell.exercise == name and cell.role == "answer" and number in outcome.errors:
+            text = _ESCAPES.sub("", outcome.errors[number])
+            lines = [line.strip() for line in text.splitlines()]
+            found = [
+                x for x in lines if re.match(r"[A-Za-z_.]*(Error|Exception|Exit|Interrupt)\b", x)
+            ]
+            return found[-1][:300] if found else ""
+    return ""
+
+
+def verdicts_on(submission: Submission, seed: int, attempts: dict[str, Attempt]) -> list[Verdict]:
+    """Judge what the runs gave, in the lesson's order."""
+    verdicts: dict[str, Verdict] = {}
+    for name in submission.lesson.exercises:
+        if name not in attempts:
+            continue
+        found = attempts[name]
+        oracle = oracle_for(submission.lesson, name, seed)
+        if found.trials is None:
+            verdict = nothing_seen(oracle, found.reason)
+        else:
+            verdict = judge(found.trials, oracle)
+        if not verdict.passed:
+            verdict = replace(verdict, notes=tuple(_notes(submission, name, found, verdicts)))
+        verdicts[name] = verdict
+    return list(verdicts.values())
+
+
+def _notes(
+    submission: Submission, name: str, found: Attempt, verdicts: dict[str, Verdict]
+) -> list[str]:
+    notes: list[str] = []
+    if found.cell_error and "NotImplementedError" not in found.cell_error:
+        notes.append(f"the answer's cell ended with {found.cell_error}")
+    needs = submission.lesson.all_needs(name)
+    broken = [need for need in needs if need in verdicts and not verdicts[need].passed]
+    if broken:
+        notes.append(f"it builds on {', '.join(broken)}, where the answer is not right yet")
+    seen: list[Any] = [run.seen for runs in found.trials or [] for run in runs]
+    texts = [found.cell_error, *(tree[2] for tree in seen if tree[0] == "error")]
+    for missing in dict.fromkeys(re.findall(r"name '(\w+)' is not defined", " ".join(texts))):
+        if any(
+            re.search(rf"^(def|class) {missing}\b|^{missing} *=", s, re.M)
+            for s in submission.others
+        ):
+            notes.append(
+                f"`{missing}` is defined in a cell of your own: move it to the answer cell"
+            )
+    return notes

@@ -1,0 +1,169 @@
+"""Results of grading, written as they come: one JSON file a submission, and tables of all.
+
+A second run with the same folder takes what is there for unchanged submissions and grades the rest.
+Each file is written whole or not at all. It knows numbers and text, never an answer. Lesson 00.
+"""
+
+import csv
+import hashlib
+import io
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from course.feedback import explain
+from course.files import CourseError, plain, write_atomic
+from course.judge import Verdict
+
+SCHEMA = 1
+
+
+@dataclass
+class Row:
+    """The result of one submission; `problem` says why it could not be graded."""
+
+    file: str
+    lesson: str = ""
+    digest: str = ""
+    source: str = ""
+    seed: int = 0
+    problem: str = ""
+    exercises: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def earned(self) -> int:
+        """Points of all exercises."""
+        return sum(e["earned"] for e in self.exercises)
+
+    @property
+    def points(self) -> int:
+        """What they are worth."""
+        return sum(e["points"] for e in self.exercises)
+
+    @property
+    def perfect(self) -> bool:
+        """Graded, and every point earned."""
+        return not self.problem and self.earned == self.points
+
+
+def exercise_row(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as JSON data."""
+    return {
+        "exercise": verdict.exercise,
+        "title": verdict.title,
+        "earned": verdict.earned,
+        "points": verdict.points,
+        "mistake": verdict.mistake_name,
+        "cases": [
+            {"title": case.title, "earned": case.earned, "points": case.points}
+            for case in verdict.cases
+        ],
+        "feedback": explain(verdict),
+    }
+
+
+class Reports:
+    """The folder that results are written to, with those of an earlier run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.rows: dict[str, Row] = {}
+        try:
+            (folder / "submissions").mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CourseError(f"cannot make {folder}: {error.strerror or error}") from error
+
+    def earlier(self, path: Path, digest: str, source: str, seed: int | None) -> Row | None:
+        """What an earlier run found for the same file, lesson text and (if given) seed."""
+        try:
+            data = json.loads(self._file(str(path), digest).read_text(encoding="utf-8"))
+            row = Row(**{key: data[key] for key in Row.__dataclass_fields__})
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        same = (row.file, row.digest, row.source) == (str(path), digest, source)
+        return row if same and seed in (None, row.seed) else None
+
+    def add(self, row: Row) -> None:
+        """Keep a result: its own file, then the tables."""
+        self.rows[row.file] = row
+        if row.digest:
+            text = json.dumps(as_data(row), indent=1, ensure_ascii=False) + "\n"
+            write_atomic(self._file(row.file, row.digest), text)
+        self.write_tables()
+
+    def write_tables(self) -> None:
+        """Write grades.json, grades.csv and grades.xml of all results so far."""
+        rows = list(self.rows.values())
+        write_atomic(self.folder / "grades.json", as_json(rows))
+        write_atomic(self.folder / "grades.csv", as_csv(rows))
+        write_atomic(self.folder / "grades.xml", as_junit(rows))
+
+    def _file(self, name: str, digest: str) -> Path:
+        # A class hands in many files of one name, and some of one content.
+        key = hashlib.sha256(f"{name}\0{digest}".encode("utf-8", "replace")).hexdigest()[:12]
+        stem = re.sub(r"[^\w.-]+", "-", Path(name).stem)[:60]
+        return self.folder / "submissions" / f"{stem}-{key}.json"
+
+
+# ------------------------------------------------------------------ formats
+
+
+def as_data(row: Row) -> dict[str, Any]:
+    """A row as JSON data."""
+    return {**asdict(row), "earned": row.earned, "points": row.points}
+
+
+def as_json(rows: list[Row]) -> str:
+    """All rows as a JSON document."""
+    data = {"schema": SCHEMA, "submissions": [as_data(row) for row in rows]}
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def as_csv(rows: list[Row]) -> str:
+    """A class as a table: one line a submission, one column an exercise."""
+    names = dict.fromkeys((row.lesson, e["exercise"]) for row in rows for e in row.exercises)
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["file", "lesson", "earned", "points", "problem", *(n for _, n in names)])
+    for row in rows:
+        got = {(row.lesson, e["exercise"]): e["earned"] for e in row.exercises}
+        totals = ["", ""] if row.problem else [row.earned, row.points]
+        texts = [_cell(row.file), row.lesson, *totals, _cell(row.problem)]
+        writer.writerow([*texts, *(got.get(name, "") for name in names)])
+    return file.getvalue()
+
+
+def _cell(text: str) -> str:
+    """Text that a spreadsheet does not take for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+
+
+def as_junit(rows: list[Row]) -> str:
+    """All rows as JUnit XML: a suite for each submission, a test case for each exercise."""
+    root = ElementTree.Element("testsuites", name="course grade")
+    for row in rows:
+        failed = sum(e["earned"] < e["points"] for e in row.exercises)
+        suite = ElementTree.SubElement(
+            root,
+            "testsuite",
+            name=plain(row.file),
+            tests=str(len(row.exercises) + bool(row.problem)),
+            failures=str(failed),
+            errors=str(int(bool(row.problem))),
+        )
+        if row.problem:
+            case = ElementTree.SubElement(suite, "testcase", name="reading the submission")
+            ElementTree.SubElement(case, "error", message=plain(row.problem))
+        for exercise in row.exercises:
+            case = ElementTree.SubElement(
+                suite, "testcase", classname=row.lesson, name=exercise["exercise"]
+            )
+            if exercise["earned"] < exercise["points"]:
+                message = f"{exercise['earned']} of {exercise['points']} points"
+                failure = ElementTree.SubElement(case, "failure", message=message)
+                failure.text = exercise["feedback"]
+    ElementTree.indent(root, " ")
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"

@@ -1,0 +1,140 @@
+"""The verdict on an answer: what was seen beside what the reference does, case by case.
+
+It compares plain data and never touches the answer itself, so it gives the same verdict whether the
+data were made a moment ago or in another process. Lesson 00.
+"""
+
+from dataclasses import dataclass, replace
+
+from course.compare import Difference, compare
+from course.observe import Tree
+from course.oracle import Oracle
+from course.trial import Run, Trials
+
+PASSED = "passed"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The smallest run of a case that went wrong."""
+
+    size: int | None
+    difference: Difference
+    expected: Tree
+    got: Tree
+    printed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseVerdict:
+    """Points for one case, and where it failed if it did."""
+
+    title: str
+    points: int
+    failure: Failure | None
+
+    @property
+    def earned(self) -> int:
+        """All of the case's points or none."""
+        return self.points if self.failure is None else 0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an answer is worth and what there is to say about it."""
+
+    lesson: str
+    exercise: str
+    title: str
+    cases: tuple[CaseVerdict, ...] = ()
+    mistake: str = ""
+    """The sentence of the known wrong answer that behaves the same."""
+    mistake_name: str = ""
+    reason: str = ""
+    """Why nothing could be tried: not written yet, not defined, no result."""
+    notes: tuple[str, ...] = ()
+    secret: bool = False
+    """Whether what is expected is itself the answer, as in a prediction, and must not be shown."""
+
+    @property
+    def points(self) -> int:
+        """What the exercise is worth."""
+        return sum(case.points for case in self.cases)
+
+    @property
+    def earned(self) -> int:
+        """What the answer gets."""
+        return sum(case.earned for case in self.cases)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every case is right."""
+        return bool(self.cases) and self.earned == self.points
+
+    @property
+    def failure(self) -> Failure | None:
+        """The failure to show: of the first case that has one, since cases grow harder."""
+        return next((case.failure for case in self.cases if case.failure), None)
+
+    @property
+    def failed_case(self) -> str:
+        """The title of the case that `failure` belongs to."""
+        return next((case.title for case in self.cases if case.failure), "")
+
+    def __repr__(self) -> str:
+        return f"<{self.exercise}: {self.earned} of {self.points} points>"
+
+
+def judge(seen: Trials, oracle: Oracle, notes: tuple[str, ...] = ()) -> Verdict:
+    """Compare trials with the reference's under the same seed; name the mistake if it is known."""
+    exercise = oracle.exercise
+    cases = tuple(
+        CaseVerdict(case.title, case.points, _first_failure(case.sizes, ours, theirs))
+        for case, ours, theirs in zip(exercise.cases, oracle.expected, seen, strict=True)
+    )
+    verdict = Verdict(
+        oracle.lesson.name,
+        exercise.name,
+        exercise.title,
+        cases,
+        reason=_reason(seen),
+        notes=notes,
+        secret=oracle.secret,
+    )
+    if verdict.passed or verdict.reason:
+        return verdict
+    mistake = oracle.mistake_behind(seen)
+    if mistake is None:
+        return verdict
+    return replace(verdict, mistake=mistake.says, mistake_name=mistake.name)
+
+
+def nothing_seen(oracle: Oracle, reason: str, notes: tuple[str, ...] = ()) -> Verdict:
+    """The verdict on an answer that gave no results at all."""
+    exercise = oracle.exercise
+    nothing: Tree = ["skipped"]
+    difference = Difference("", reason, nothing, nothing)
+    failure = Failure(None, difference, nothing, nothing)
+    cases = tuple(CaseVerdict(case.title, case.points, failure) for case in exercise.cases)
+    name = oracle.lesson.name
+    return Verdict(name, exercise.name, exercise.title, cases, reason=reason, notes=notes)
+
+
+def _first_failure(
+    sizes: tuple[int | None, ...], ours: list[Run], theirs: list[Run]
+) -> Failure | None:
+    for size, a, b in zip(sizes, ours, theirs, strict=True):
+        difference = compare(a.seen, b.seen)
+        if difference is not None:
+            return Failure(size, difference, a.seen, b.seen, b.printed)
+    return None
+
+
+def _reason(seen: Trials) -> str:
+    """Why an answer could not be tried at all, where every run says the same."""
+    firsts = [run.seen for runs in seen for run in runs]
+    if all(tree[0] == "missing" for tree in firsts):
+        return f"`{firsts[0][1]}` is not there yet: answer in the cell above and run it."
+    if all(tree[0] == "error" and tree[1] == "NotImplementedError" for tree in firsts):
+        return "It is not written yet: the cell still raises NotImplementedError."
+    return ""

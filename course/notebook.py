@@ -1,0 +1,126 @@
+"""The check at the foot of an exercise: `check("05_backward", "topological-order", globals())`.
+
+It tries the learner's answer and the reference side by side in the notebook's own process, says
+what differs, and notes the try. For grades the sandbox in `course.grade` decides, not this.
+Lesson 00.
+"""
+
+import sys
+import zlib
+from collections.abc import MutableMapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from course.feedback import explain
+from course.files import CourseError
+from course.grid import grid_html
+from course.judge import Verdict, judge
+from course.lesson import Lesson, load_lesson
+from course.oracle import names_with, oracle_for
+from course.progress import Progress, read_progress
+from course.trial import try_answer
+from course.workspace import workspace_of
+
+
+def check(lesson: str, exercise: str, namespace: MutableMapping[str, Any]) -> Verdict:
+    """Try the answer that `namespace` holds, print what there is to say, and return the verdict."""
+    try:
+        read = load_lesson(lesson)
+        if exercise not in read.exercises:
+            known = ", ".join(read.exercises)
+            raise CourseError(f"{lesson} has no exercise {exercise!r}; it has: {known}")
+        verdict = verdict_on(read, exercise, namespace)
+    except CourseError as error:
+        # A fault of the course's or of the call: its text says all, our traceback would not help.
+        error.__traceback__ = error.__cause__ = None
+        raise error from None
+    show(verdict, _noted(read, verdict))
+    return verdict
+
+
+def verdict_on(lesson: Lesson, exercise: str, namespace: MutableMapping[str, Any]) -> Verdict:
+    """The verdict on the names in `namespace`, with our own earlier answers where those help."""
+    # The same seed each time: a counterexample stays until it is dealt with.
+    oracle = oracle_for(lesson, exercise, zlib.crc32(exercise.encode()))
+    verdict = judge(try_answer(oracle.exercise, namespace, oracle.seed), oracle)
+    broken = [] if verdict.passed else _failing_needs(lesson, exercise, namespace)
+    if not broken:
+        return verdict
+    names = [name for need in broken for name in lesson.exercises[need].names]
+    with _ours(lesson, exercise, namespace, names):
+        helped = judge(try_answer(oracle.exercise, namespace, oracle.seed), oracle)
+    listed = ", ".join(broken)
+    if helped.earned > verdict.earned:
+        note = f"tried with our own answer to {listed}, since yours is not right yet"
+        return replace(helped, notes=(note,))
+    return replace(verdict, notes=(f"it builds on {listed}, where your answer is not right yet",))
+
+
+def _failing_needs(lesson: Lesson, exercise: str, namespace: MutableMapping[str, Any]) -> list[str]:
+    found = []
+    for need in lesson.all_needs(exercise):
+        oracle = oracle_for(lesson, need, zlib.crc32(need.encode()))
+        if not judge(try_answer(oracle.exercise, namespace, oracle.seed), oracle).passed:
+            found.append(need)
+    return found
+
+
+class _ours:
+    """Within it, `names` in the learner's namespace are the reference's; then theirs again."""
+
+    def __init__(
+        self, lesson: Lesson, exercise: str, namespace: MutableMapping[str, Any], names: list[str]
+    ) -> None:
+        reference = names_with(lesson, exercise, "", "<nothing>")
+        self.namespace = namespace
+        self.ours = {name: reference[name] for name in names}
+        self.theirs = {name: namespace[name] for name in names if name in namespace}
+
+    def __enter__(self) -> None:
+        self.namespace.update(self.ours)
+
+    def __exit__(self, *error: object) -> None:
+        for name in self.ours:
+            self.namespace.pop(name, None)
+        self.namespace.update(self.theirs)
+
+
+# ------------------------------------------------------------------ telling and noting
+
+
+def _noted(lesson: Lesson, verdict: Verdict) -> str:
+    """Write the try into the progress file, where there is one; the hint to show."""
+    workspace = workspace_of(Path.cwd())
+    progress = Progress(Path()) if workspace is None else read_progress(workspace)
+    progress.record(lesson.name, verdict.exercise, verdict.earned, verdict.points)
+    hint = (
+        ""
+        if verdict.passed or verdict.mistake or verdict.reason
+        else next_hint(progress, lesson, verdict.exercise)
+    )
+    if workspace is not None:
+        try:
+            progress.save()
+        except CourseError as error:
+            print(f"(your progress was not noted: {error})")
+    if progress.set_aside:
+        print(f"(the progress file could not be read; it is kept as {progress.set_aside})")
+    return hint
+
+
+def next_hint(progress: Progress, lesson: Lesson, exercise: str) -> str:
+    """Open the next hint of an exercise and give its text; the last one again at the end."""
+    hints = lesson.exercises[exercise].hints
+    entry = progress.entry(lesson.name, exercise)
+    entry.hints = min(entry.hints + 1, len(hints))
+    return f"Hint {entry.hints} of {len(hints)}: {hints[entry.hints - 1]}"
+
+
+def show(verdict: Verdict, hint: str) -> None:
+    """Print the verdict, and draw the arrays that differ where a notebook can show them."""
+    print(explain(verdict, hint))
+    html = grid_html(verdict)
+    ipython = sys.modules.get("IPython")
+    if html and ipython is not None and getattr(ipython.get_ipython(), "kernel", None):
+        ipython.display.display({"text/html": html, "text/plain": "(drawn as two grids)"}, raw=True)

@@ -1,0 +1,141 @@
+"""What the known answers of an exercise do: the reference, and each wrong one with its sentence.
+
+It executes the course's own answers, in this process, so it must never run where a learner's code
+is graded. Results are kept, since they depend on the lesson's text and the seed alone. Lesson 00.
+"""
+
+import linecache
+from functools import cached_property
+from typing import Any
+
+from course.compare import alike
+from course.files import CourseError
+from course.lesson import Answer, Lesson
+from course.limits import TimeUp, time_limit
+from course.trial import Trials, try_answer
+
+EXECUTE_SECONDS = 20.0
+
+_setups: dict[str, dict[str, Any]] = {}
+
+
+def setup_names(lesson: Lesson) -> dict[str, Any]:
+    """The names that the lesson's setup cells define; executed once for each text of the lesson."""
+    if lesson.digest not in _setups:
+        namespace: dict[str, Any] = {"__name__": "__main__"}
+        for cell in lesson.setup:
+            place = f"{lesson.folder / 'lesson.md'}:{cell.line}"
+            error = execute(cell.source, namespace, place)
+            if error is not None:
+                raise CourseError(f"{place}: the setup cell failed: {error!r}") from error
+        _setups[lesson.digest] = namespace
+    return _setups[lesson.digest]
+
+
+def execute(source: str, namespace: dict[str, Any], filename: str) -> BaseException | None:
+    """Run a cell's text in `namespace` under a time limit; the error that ended it, if any."""
+    # With the text at hand, an error can show the line that raised it.
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    try:
+        with time_limit(EXECUTE_SECONDS):
+            exec(compile(source, filename, "exec", dont_inherit=True), namespace)
+    except KeyboardInterrupt:
+        raise
+    except (Exception, SystemExit, TimeUp) as error:
+        return error
+    return None
+
+
+def names_with(lesson: Lesson, exercise: str, source: str, filename: str) -> dict[str, Any]:
+    """A namespace with the setup, the reference answers of what is needed, and `source` executed.
+
+    Where `source` raises, what it defined before that is there.
+    """
+    namespace = dict(setup_names(lesson))
+    for need in lesson.all_needs(exercise):
+        error = execute(lesson.reference(need), namespace, f"<reference answer of {need}>")
+        if error is not None:
+            raise CourseError(f"{lesson.name}: the reference of {need} failed: {error!r}")
+    execute(source, namespace, filename)
+    return namespace
+
+
+class Oracle:
+    """The known answers of one exercise under one seed."""
+
+    def __init__(self, lesson: Lesson, exercise: str, seed: int) -> None:
+        self.lesson = lesson
+        self.exercise = lesson.exercises[exercise]
+        self.seed = seed
+        self._wrong: dict[str, Trials] = {}
+
+    @cached_property
+    def secret(self) -> bool:
+        """Whether the answer is a value, as in a prediction: what is expected gives it away."""
+        name = self.exercise.name
+        names = names_with(self.lesson, name, self.lesson.reference(name), f"<reference of {name}>")
+        return not any(callable(names.get(answer)) for answer in self.exercise.names)
+
+    @cached_property
+    def expected(self) -> Trials:
+        """What the reference answer does, which is right by definition."""
+        name = self.exercise.name
+        source = self.lesson.reference(name)
+        trials = self.try_source(source, f"<reference answer of {name}>")
+        for case, runs in zip(self.exercise.cases, trials, strict=True):
+            for run in runs:
+                fault = _fault_of(run.seen)
+                if fault:
+                    raise CourseError(
+                        f"{self.lesson.folder / 'checks.py'}:{self.exercise.line}: {name}, case "
+                        f"{case.title!r}: the reference answer gives {fault}"
+                    )
+        return trials
+
+    def try_source(self, source: str, filename: str) -> Trials:
+        """What the answer in `source` does, with the references of what it needs."""
+        namespace = names_with(self.lesson, self.exercise.name, source, filename)
+        return try_answer(self.exercise, namespace, self.seed)
+
+    def mistake_behind(self, seen: Trials) -> Answer | None:
+        """The known wrong answer that does exactly what was seen in every case, if there is one."""
+        for answer in self.lesson.wrongs(self.exercise.name):
+            if answer.name not in self._wrong:
+                trials = self.try_source(answer.source, f"<wrong answer: {answer.name}>")
+                self._wrong[answer.name] = trials
+            if _all_alike(self._wrong[answer.name], seen):
+                return answer
+        return None
+
+
+def _all_alike(one: Trials, two: Trials) -> bool:
+    return all(
+        alike(a.seen, b.seen)
+        for runs, others in zip(one, two, strict=True)
+        for a, b in zip(runs, others, strict=True)
+    )
+
+
+def _fault_of(tree: list[Any]) -> str:
+    """Why an observation of the reference is no measure of right; empty where it is one."""
+    if tree[0] == "error" and tree[1] in ("NotImplementedError", "NameError", "AssertionError"):
+        return f"{tree[1]}: {tree[2]}"
+    if tree[0] in ("other", "missing", "late", "skipped"):
+        return " ".join(str(part) for part in tree)
+    parts: list[Any] = []
+    if tree[0] == "seq":
+        parts = tree[1]
+    elif tree[0] == "dict":
+        parts = [part for pair in tree[1] for part in pair]
+    return next((fault for part in parts if (fault := _fault_of(part))), "")
+
+
+_oracles: dict[tuple[str, str, int], Oracle] = {}
+
+
+def oracle_for(lesson: Lesson, exercise: str, seed: int) -> Oracle:
+    """The oracle of an exercise, made once for each text of the lesson and each seed."""
+    key = (lesson.digest, exercise, seed)
+    if key not in _oracles:
+        _oracles[key] = Oracle(lesson, exercise, seed)
+    return _oracles[key]

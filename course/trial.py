@@ -1,0 +1,178 @@
+"""Trying an answer: every case, every size, with equal randomness each time, under a time limit.
+
+The same function runs in a learner's notebook, in the grader's sandbox and over the reference
+answer; what comes out is plain data and says nothing about right or wrong. Lesson 00.
+"""
+
+import contextlib
+import io
+import linecache
+import random
+import sys
+import time
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from course.checks import Case, Exercise
+from course.limits import TimeUp, time_limit
+from course.observe import Tree, is_observation, observe
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One call of a case: what was seen, and the last of what the answer printed meanwhile."""
+
+    seen: Tree
+    printed: str = ""
+
+
+Trials = list[list[Run]]
+"""One list for each case of the exercise, in it one run for each size."""
+
+CALL_SECONDS = 2.0
+ALL_SECONDS = 8.0
+
+
+def try_answer(
+    exercise: Exercise,
+    namespace: Mapping[str, Any],
+    seed: int,
+    call_seconds: float = CALL_SECONDS,
+    all_seconds: float = ALL_SECONDS,
+) -> Trials:
+    """Run all cases of `exercise` on the answer that `namespace` holds under the exercise's names.
+
+    A call that outlives `call_seconds` is noted as late and the case's larger sizes are left out;
+    so is everything after `all_seconds`. Errors of the answer are noted and never raised.
+    """
+    # A prediction that nobody has made is None; no answer is.
+    missing = [name for name in exercise.names if namespace.get(name) is None]
+    if missing:
+        return [[Run(["missing", missing[0]]) for _ in case.sizes] for case in exercise.cases]
+    answer = _answer_of(exercise, namespace)
+    end = time.monotonic() + all_seconds
+    return [_try_case(case, answer, namespace, seed, call_seconds, end) for case in exercise.cases]
+
+
+def _answer_of(exercise: Exercise, namespace: Mapping[str, Any]) -> Any:
+    if isinstance(exercise.answer, str):
+        return namespace[exercise.answer]
+    return SimpleNamespace(**{name: namespace[name] for name in exercise.names})
+
+
+def _try_case(
+    case: Case,
+    answer: Any,
+    namespace: Mapping[str, Any],
+    seed: int,
+    call_seconds: float,
+    end: float,
+) -> list[Run]:
+    runs: list[Run] = []
+    for size in case.sizes:
+        left = end - time.monotonic()
+        late = bool(runs) and runs[-1].seen[0] in ("late", "skipped")
+        if late or left <= 0:
+            runs.append(Run(["skipped"]))
+        else:
+            runs.append(_call(case, answer, namespace, seed, size, min(call_seconds, left)))
+    return runs
+
+
+def _call(
+    case: Case,
+    answer: Any,
+    namespace: Mapping[str, Any],
+    seed: int,
+    size: int | None,
+    seconds: float,
+) -> Run:
+    parts = [seed, zlib.crc32(case.title.encode()), size or 0]
+    rng = np.random.default_rng(parts)
+    arguments = (answer, rng) if size is None else (answer, rng, size)
+    printed = io.StringIO()
+    started = time.monotonic()
+    try:
+        with (
+            _seeded(zlib.crc32(repr(parts).encode())),
+            contextlib.redirect_stdout(printed),
+            time_limit(seconds),
+        ):
+            seen = observe(case.function(*arguments))
+    except TimeUp:
+        seen = ["late", str(seconds)]
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a sys.exit() of the answer's is an error like any other
+        seen = note_error(error, namespace)
+    # An answer may have swallowed the alarm and come back late.
+    if time.monotonic() - started > 1.5 * seconds + 0.1:
+        seen = ["late", str(seconds)]
+    return Run(seen, printed.getvalue()[-1000:])
+
+
+@contextlib.contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Python's, NumPy's and the engine's generators seeded, and put back afterwards."""
+    engine = sys.modules.get("tinygrad_course.random")
+    python, legacy = random.getstate(), np.random.get_state()
+    stream = engine.default_generator.get_state() if engine is not None else None
+    random.seed(seed)
+    np.random.seed(seed)
+    if engine is not None:
+        engine.default_generator.manual_seed(seed)
+    try:
+        yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(legacy)
+        if engine is not None:
+            engine.default_generator.set_state(stream)
+
+
+def note_error(error: BaseException, namespace: Mapping[str, Any]) -> Tree:
+    """An error as data: its class, its words, and the line of the learner's that raised it."""
+    where = ""
+    trace = error.__traceback__
+    while trace is not None:
+        # The learner's own lines are those that run in the learner's own names.
+        if trace.tb_frame.f_globals is namespace:
+            name = trace.tb_frame.f_code.co_filename
+            line = linecache.getline(name, trace.tb_lineno).strip()
+            where = f"line {trace.tb_lineno}: {line}" if line else f"line {trace.tb_lineno}"
+        trace = trace.tb_next
+    try:
+        words = str(error)
+    except BaseException:  # an error class of the answer's own may fail even at this
+        words = ""
+    texts = [type(error).__qualname__[:100], words[:500], where[:200]]
+    return ["error", *(t.encode("utf-8", "replace").decode("utf-8") for t in texts)]
+
+
+# ------------------------------------------------------------------ as JSON
+
+
+def to_json(trials: Trials) -> list[list[list[Any]]]:
+    """Trials as lists that `json` can write."""
+    return [[[run.seen, run.printed] for run in runs] for runs in trials]
+
+
+def from_json(data: object, exercise: Exercise) -> Trials:
+    """Trials from what an untrusted process wrote; ValueError where that is not their form."""
+    if type(data) is not list or len(data) != len(exercise.cases):
+        raise ValueError("not one list for each case")
+    trials: Trials = []
+    for case, runs in zip(exercise.cases, data, strict=True):
+        if type(runs) is not list or len(runs) != len(case.sizes):
+            raise ValueError("not one run for each size")
+        for run in runs:
+            good = type(run) is list and len(run) == 2 and type(run[1]) is str
+            if not good or not is_observation(run[0]):
+                raise ValueError("not an observation")
+        trials.append([Run(seen, printed[-1000:]) for seen, printed in runs])
+    return trials
