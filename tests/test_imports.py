@@ -27,8 +27,9 @@ LAYERS = (
     ("autograd",),
     ("ops",),
     ("nn",),
-    ("optim", "utils", "serialization", "viz"),
+    ("optim", "utils", "cuda", "serialization", "viz"),
     ("__init__",),
+    ("examples",),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 

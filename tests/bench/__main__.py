@@ -92,7 +92,11 @@ def main() -> int:
 
     engines = ENGINES if importlib.util.find_spec("torch") else {"ours": ENGINES["ours"]}
     workers = {engine: Worker(*start) for engine, start in engines.items()}
-    heads = ["one thread", *engines, *(f"ours / {engine}" for engine in list(engines)[1:])]
+    heads = [
+        "CPU time, one thread",
+        *engines,
+        *(f"ours / {engine}" for engine in list(engines)[1:]),
+    ]
     print(f"| {' | '.join(heads)} |\n|---|" + "---:|" * (len(heads) - 1), flush=True)
     found, printed = {}, ""
     for name in names:

@@ -1,4 +1,8 @@
-"""One engine in a process of its own, answering questions that come through a pipe."""
+"""One engine in a process of its own, answering questions that come through a pipe.
+
+Times are CPU times of that process: with one thread they are what a clock on the wall would show
+on a machine without other work, and other work hardly changes them.
+"""
 
 import gc
 import importlib
@@ -78,11 +82,11 @@ def burst(step: Any, seconds: float) -> float:
     """The median time of the steps that fit into `seconds`."""
     times: list[float] = []
     gc.collect()
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end or not times:
-        start = time.perf_counter()
+    end = time.process_time() + seconds
+    while time.process_time() < end or not times:
+        start = time.process_time()
         timed = step()
-        times.append(timed or time.perf_counter() - start)
+        times.append(timed or time.process_time() - start)
     return statistics.median(times)
 
 
@@ -97,9 +101,9 @@ def weigh(module: str) -> dict[str, float]:
     import numpy as np
 
     np.ones((256, 256)) @ np.ones((256, 256))  # BLAS takes its work space before the count starts
-    held, start = megabytes("VmRSS"), time.perf_counter()
+    held, start = megabytes("VmRSS"), time.process_time()
     torch = importlib.import_module(module)
-    seconds, imported = time.perf_counter() - start, megabytes("VmRSS") - held
+    seconds, imported = time.process_time() - start, megabytes("VmRSS") - held
     step, _ = lenet(torch, batch=256)
     held = megabytes("VmRSS")
     for _ in range(3):
