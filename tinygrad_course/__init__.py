@@ -1,4 +1,5 @@
-"""tinygrad_course: PyTorch's ideas as an engine to be read. `import tinygrad_course as tg` stands where `import torch` would.
+"""tinygrad_course: PyTorch's ideas as an engine to be read. `import tinygrad_course as tg` stands
+where `import torch` would.
 
 The public names only; see `tensor`, `autograd`, `ops`, `nn`, `optim` for what is behind them.
 """
@@ -13,22 +14,25 @@ from . import autograd, cuda, nn, ops, optim, utils
 from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from .autograd.variable import Tensor, Variable
 from .device import Device as device
-from .dtype import DType, get_default_dtype, promote_types, set_default_dtype
-from .dtype import DType as dtype
 from .dtype import (
+    DType,
     double,
     float16,
     float32,
     float64,
+    get_default_dtype,
     half,
     int8,
     int16,
     int32,
     int64,
     long,
+    promote_types,
+    set_default_dtype,
     short,
     uint8,
 )
+from .dtype import DType as dtype
 from .dtype import bool_ as bool
 from .dtype import float_ as float
 from .dtype import int_ as int
@@ -43,8 +47,9 @@ __version__ = "0.1.0"
 # PyTorch computes 1/0 = inf and 0/0 = nan without a word; NumPy would warn at each.
 np.seterr(all="ignore")
 
-# glibc hands blocks of 128 KB and more back to the system and faults them in again at every training step. Making and dropping one
-# block of nearly 32 MB raises that limit for the process; its memory is never touched. A LeNet step gets twice as fast.
+# glibc hands blocks of 128 KB and more back to the system and faults them in again at every
+# training step. Making and dropping one block of nearly 32 MB raises that limit for the process;
+# its memory is never touched. A LeNet step gets twice as fast.
 np.empty(2**25 - 2**16, np.uint8)
 
 globals().update(ops.FUNCTIONS)
@@ -69,8 +74,13 @@ def __getattr__(name: str) -> Any:
 
         return import_module(".viz", __name__)
     raise AttributeError(
-        f"tinygrad_course has no {name!r}. Where PyTorch has it, this engine leaves it out; dir(tinygrad_course) lists what is there."
+        f"tinygrad_course has no {name!r}. Where PyTorch has it, this engine leaves it out; "
+        "dir(tinygrad_course) lists what is there."
     )
 
 
-__all__ = sorted(name for name in globals() if not name.startswith("_") and name not in ("annotations", "np", "Any"))
+__all__ = sorted(
+    name
+    for name in globals()
+    if not name.startswith("_") and name not in ("annotations", "np", "Any")
+)

@@ -21,7 +21,10 @@ def synchronize(device: Device | None = None) -> None:
 def __getattr__(name: str) -> Any:
     if name in CUDA_TYPED:
         return CUDA_TYPED[name]
-    raise AttributeError(f"tg.cuda has no {name!r}: there are is_available, synchronize, unavailable_reason, {', '.join(CUDA_TYPED)}")
+    raise AttributeError(
+        f"tg.cuda has no {name!r}: there are is_available, synchronize, unavailable_reason, "
+        f"{', '.join(CUDA_TYPED)}"
+    )
 
 
 __all__ = ["is_available", "synchronize", "unavailable_reason"]

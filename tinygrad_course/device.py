@@ -1,8 +1,9 @@
 """Devices: the one place that knows which array library holds a tensor's numbers.
 
-A `Backend` is a small record for one kind of device: its array module (`xp`) and the few things on which NumPy and
-CuPy truly differ. Everything above asks this module for `xp` and calls names both libraries share. CuPy is imported
-here alone, and only when a CUDA device is first asked for. Lesson 16.
+A `Backend` is a small record for one kind of device: its array module (`xp`) and the few things on
+which NumPy and CuPy truly differ. Everything above asks this module for `xp` and calls names both
+libraries share. CuPy is imported here alone, and only when a CUDA device is first asked for. Lesson
+16.
 """
 
 from __future__ import annotations
@@ -19,12 +20,24 @@ Array = Any  # an ndarray of NumPy or CuPy
 class Backend:
     """What the engine needs to know of one kind of device.
 
-    `xp` is the array module, `array_type` its array class, `from_host(array, index)` and `to_host(array)` copy,
-    `window(buffer, shape, strides, offset)` lays a view with byte strides and a byte offset on a flat buffer,
-    `pointer(array)` is the address of its first element, `index_of(array)` the number of its device.
+    `xp` is the array module, `array_type` its array class, `from_host(array, index)` and
+    `to_host(array)` copy, `window(buffer, shape, strides, offset)` lays a view with byte strides
+    and a byte offset on a flat buffer, `pointer(array)` is the address of its first element,
+    `index_of(array)` the number of its device.
     """
 
-    __slots__ = ("array_type", "from_host", "index_of", "kind", "pointer", "scatter_add", "synchronize", "to_host", "window", "xp")
+    __slots__ = (
+        "array_type",
+        "from_host",
+        "index_of",
+        "kind",
+        "pointer",
+        "scatter_add",
+        "synchronize",
+        "to_host",
+        "window",
+        "xp",
+    )
 
     def __init__(
         self,
@@ -51,8 +64,11 @@ class Backend:
         self.synchronize = synchronize
 
 
-def _numpy_window(buffer: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Array:
-    # Ten times cheaper than numpy.lib.stride_tricks.as_strided, and it checks that the window fits the buffer.
+def _numpy_window(
+    buffer: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int
+) -> Array:
+    # Ten times cheaper than numpy.lib.stride_tricks.as_strided, and it checks that the window fits
+    # the buffer.
     return np.ndarray(shape, buffer.dtype, buffer, offset, strides)
 
 
@@ -107,7 +123,8 @@ def _load_cupy() -> Backend:
         import cupy
     except ImportError as error:
         raise RuntimeError(
-            "CUDA needs CuPy, which is not installed: pip install 'tinygrad-course[cuda12]' (or cuda13)"
+            "CUDA needs CuPy, which is not installed: pip install 'tinygrad-course[cuda12]' (or "
+            "cuda13)"
         ) from error
     try:
         count = cupy.cuda.runtime.getDeviceCount()
@@ -120,7 +137,9 @@ def _load_cupy() -> Backend:
         with cupy.cuda.Device(index or 0):
             return cupy.asarray(array)
 
-    def window(buffer: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Array:
+    def window(
+        buffer: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int
+    ) -> Array:
         return cupy.ndarray(shape, buffer.dtype, buffer.data + offset, strides)
 
     return Backend(
@@ -169,20 +188,25 @@ class Device:
 
     __slots__ = ("index", "type")
 
+    type: str
+    index: int | None
+
     def __init__(self, device: str | Device | int, index: int | None = None) -> None:
         if isinstance(device, Device):
             self.type, self.index = device.type, device.index
             return
-        if isinstance(device, int) and not isinstance(device, bool):
-            device, index = "cuda", device
+        if isinstance(device, int):
+            device, index = "cuda", int(device)
         match = re.fullmatch(r"([a-z]+)(?::(\d+))?", device) if isinstance(device, str) else None
         if match is None or match[1] not in ("cpu", "cuda"):
-            raise RuntimeError(f"unknown device {device!r}: the kinds are 'cpu' and 'cuda', e.g. 'cuda:0'")
+            raise RuntimeError(
+                f"unknown device {device!r}: the kinds are 'cpu' and 'cuda', e.g. 'cuda:0'"
+            )
         if match[2] is not None:
             if index is not None:
                 raise RuntimeError(f"the index is given twice: in {device!r} and as {index}")
             index = int(match[2])
-        self.type: str = match[1]
+        self.type = match[1]
         self.index = index
 
     def __repr__(self) -> str:
@@ -198,7 +222,7 @@ class Device:
     def __hash__(self) -> int:
         return hash((self.type, self.index))
 
-    def __reduce__(self) -> tuple[type[Device], tuple[str, int | None]]:
+    def __reduce__(self) -> tuple[Any, tuple[str, int | None]]:
         return Device, (self.type, self.index)
 
 
@@ -222,13 +246,15 @@ def move(array: Array, device: Device) -> Array:
 
 
 def require_same(arrays: list[Array]) -> Any:
-    """The array module of `arrays`; RuntimeError, before any kernel runs, when they live on several devices."""
+    """The array module of `arrays`; RuntimeError, before any kernel runs, when they live on several
+    devices."""
     first = device_of(arrays[0])
     for array in arrays[1:]:
         other = device_of(array)
         if other != first:
             raise RuntimeError(
-                f"Expected all tensors to be on the same device, but found at least two devices, {first} and "
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                f"{first} and "
                 f"{other}! Move one with .to({str(first)!r}) or .to({str(other)!r})."
             )
     return xp_of(arrays[0])

@@ -1,8 +1,9 @@
 """Element types: what one number in a tensor is, and which type two of them give together.
 
-A `DType` names a NumPy type as PyTorch does. `result_type` is PyTorch's promotion, which differs from
-NumPy's: a Python number or a 0-dim tensor only matters when its category (bool < integer < float) is higher
-than that of the tensors with dimensions. This module knows nothing of tensors. Lesson 01.
+A `DType` names a NumPy type as PyTorch does. `result_type` is PyTorch's promotion, which differs
+from NumPy's: a Python number or a 0-dim tensor only matters when its category (bool < integer <
+float) is higher than that of the tensors with dimensions. This module knows nothing of tensors.
+Lesson 01.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ BOOL, INTEGER, FLOAT = 0, 1, 2
 class DType:
     """An element type, e.g. `tg.float32`.
 
-    `name` is the short name, `numpy` the NumPy type, `itemsize` the bytes of one element, `tensor_type` the name
-    of the tensor class of the era ("FloatTensor"), `category` 0 for bool, 1 for integers, 2 for floats.
+    `name` is the short name, `numpy` the NumPy type, `itemsize` the bytes of one element,
+    `tensor_type` the name of the tensor class of the era ("FloatTensor"), `category` 0 for bool, 1
+    for integers, 2 for floats.
 
     >>> float32.itemsize, float32.is_floating_point
     (4, True)
@@ -60,10 +62,13 @@ bool_ = DType("bool", "BoolTensor", BOOL)
 
 ALL = (float16, float32, float64, uint8, int8, int16, int32, int64, bool_)
 
-# Keyed by NumPy's type number: hashing an int is several times cheaper than hashing an np.dtype. Two C types
-# may share a width (long and long long), so every type code is listed.
+# Keyed by NumPy's type number: hashing an int is several times cheaper than hashing an np.dtype.
+# Two C types may share a width (long and long long), so every type code is listed.
 _BY_NUMBER = {
-    np.dtype(code).num: dtype for code in np.typecodes["All"] for dtype in ALL if np.dtype(code) == dtype.numpy
+    np.dtype(code).num: dtype
+    for code in np.typecodes["All"]
+    for dtype in ALL
+    if np.dtype(code) == dtype.numpy
 }
 
 _default = float32
@@ -74,7 +79,9 @@ def from_numpy_dtype(dtype: np.dtype[Any]) -> DType:
     found = _BY_NUMBER.get(dtype.num)
     if found is None or not dtype.isnative:
         names = ", ".join(d.name for d in ALL)
-        raise TypeError(f"no tensor can hold NumPy's {dtype}: the types are {names}; convert with .astype first")
+        raise TypeError(
+            f"no tensor can hold NumPy's {dtype}: the types are {names}; convert with .astype first"
+        )
     return found
 
 
@@ -105,7 +112,9 @@ def promote_types(a: DType, b: DType) -> DType:
         return a
     if a.category != b.category:
         return a if a.category > b.category else b
-    if a.is_signed != b.is_signed:  # uint8 beside a signed integer: int8 cannot hold it, the wider ones can
+    if (
+        a.is_signed != b.is_signed
+    ):  # uint8 beside a signed integer: int8 cannot hold it, the wider ones can
         signed = a if a.is_signed else b
         return int16 if signed is int8 else signed
     return a if a.itemsize > b.itemsize else b
@@ -119,20 +128,25 @@ def of_number(value: Any) -> DType:
         return int64
     if isinstance(value, float | np.floating):
         return _default
-    raise TypeError(f"a number (bool, int or float) was expected, not {type(value).__name__} {value!r}")
+    raise TypeError(
+        f"a number (bool, int or float) was expected, not {type(value).__name__} {value!r}"
+    )
 
 
 def _outrank(high: DType | None, low: DType | None) -> DType | None:
-    """`high` unless `low` is of a higher category: the rule between the three ranks of `result_type`."""
+    """`high` unless `low` is of a higher category: the rule between the three ranks of
+    `result_type`."""
     if high is None or low is None:
         return high or low
     return promote_types(high, low) if low.category > high.category or high is bool_ else high
 
 
 def result_type(*operands: Any) -> DType:
-    """The type of a result of `operands`, each an array with `dtype` and `ndim`, or a Python number.
+    """The type of a result of `operands`, each an array with `dtype` and `ndim`, or a Python
+    number.
 
-    Arrays with dimensions decide; 0-dim arrays, and after them numbers, count only by a higher category.
+    Arrays with dimensions decide; 0-dim arrays, and after them numbers, count only by a higher
+    category.
 
     >>> result_type(np.zeros(2, "int64"), 1.5), result_type(np.zeros(2, "float32"), np.float64(1))
     (torch.float32, torch.float32)

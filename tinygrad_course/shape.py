@@ -46,10 +46,10 @@ class Size(tuple[int, ...]):
 
 
 def wrap_dim(dim: int, ndim: int) -> int:
-    """`dim` counted from the front; IndexError when a tensor of `ndim` dims has no such dim (0-dim counts as 1)."""
+    """`dim` counted from the front; IndexError when a tensor of `ndim` dims has no such dim (0-dim
+    counts as 1)."""
     n = max(ndim, 1)
-    if not isinstance(dim, int):
-        dim = as_int(dim, "dim")
+    dim = as_int(dim, "dim")
     if not -n <= dim < n:
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})"
@@ -65,7 +65,9 @@ def wrap_dims(dims: Dims, ndim: int) -> tuple[int, ...]:
         dims = (dims,)
     wrapped = tuple(wrap_dim(d, ndim) for d in dims)
     if len(set(wrapped)) != len(wrapped):
-        raise RuntimeError(f"a dim appears several times in dims={tuple(dims)} of a tensor with {ndim} dims")
+        raise RuntimeError(
+            f"a dim appears several times in dims={tuple(dims)} of a tensor with {ndim} dims"
+        )
     if not wrapped or ndim == 0:
         return tuple(range(ndim))
     return wrapped
@@ -73,6 +75,8 @@ def wrap_dims(dims: Dims, ndim: int) -> tuple[int, ...]:
 
 def as_int(value: Any, name: str) -> int:
     """`value` as an int (NumPy and 0-dim tensors included); TypeError names the argument."""
+    if type(value) is int:
+        return value
     try:
         return int(value.__index__())
     except (AttributeError, TypeError):
@@ -91,11 +95,14 @@ def require_sizes(sizes: Sequence[int]) -> None:
     """RuntimeError when a size is negative."""
     for n in sizes:
         if n < 0:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(sizes)}")
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {n}: {list(sizes)}"
+            )
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> Size:
-    """The shape that all of `shapes` broadcast to; RuntimeError names the first dim where they don't agree.
+    """The shape that all of `shapes` broadcast to; RuntimeError names the first dim where they
+    don't agree.
 
     >>> broadcast_shapes((2, 1), (3,))
     torch.Size([2, 3])
@@ -108,8 +115,10 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Size:
             if n != 1 and n != result[i]:
                 if result[i] != 1:
                     raise RuntimeError(
-                        f"The size of tensor a ({result[i]}) must match the size of tensor b ({n}) at non-singleton "
-                        f"dimension {ndim + i}: the shapes {' and '.join(str(list(s)) for s in shapes)} do not "
+                        f"The size of tensor a ({result[i]}) must match the size of tensor b ({n}) "
+                        "at non-singleton "
+                        f"dimension {ndim + i}: the shapes "
+                        f"{' and '.join(str(list(s)) for s in shapes)} do not "
                         f"broadcast"
                     )
                 result[i] = n
@@ -117,12 +126,15 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Size:
 
 
 def infer_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
-    """`sizes` with a single -1 replaced by what makes `numel` elements; RuntimeError when nothing does."""
+    """`sizes` with a single -1 replaced by what makes `numel` elements; RuntimeError when nothing
+    does."""
     known, hole = 1, None
     for i, n in enumerate(sizes):
         if n == -1:
             if hole is not None:
-                raise RuntimeError(f"only one dimension can be inferred, but {list(sizes)} has several -1")
+                raise RuntimeError(
+                    f"only one dimension can be inferred, but {list(sizes)} has several -1"
+                )
             hole = i
         elif n < 0:
             raise RuntimeError(f"invalid shape dimension {n} in {list(sizes)}")
@@ -131,7 +143,8 @@ def infer_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
     if hole is not None:
         if known == 0:
             raise RuntimeError(
-                f"cannot reshape tensor of {numel} elements into shape {list(sizes)} because the unspecified "
+                f"cannot reshape tensor of {numel} elements into shape {list(sizes)} because the "
+                "unspecified "
                 f"dimension size -1 can be any value and is ambiguous"
             )
         if numel % known == 0:
@@ -144,9 +157,11 @@ def infer_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
 def view_strides(
     shape: Sequence[int], strides: Sequence[int], new_shape: Sequence[int]
 ) -> tuple[int, ...] | None:
-    """The strides with which memory laid out as (`shape`, `strides`) can be seen as `new_shape`, or None.
+    """The strides with which memory laid out as (`shape`, `strides`) can be seen as `new_shape`, or
+    None.
 
-    Old dims that lie densely behind each other form one block; each block must be cut up by new dims exactly.
+    Old dims that lie densely behind each other form one block; each block must be cut up by new
+    dims exactly.
     """
     numel = 1
     for n in shape:
@@ -161,7 +176,10 @@ def view_strides(
         return tuple(reversed(result))
     result = [1] * len(new_shape)
     new = len(new_shape) - 1
-    block, base = 1, strides[-1] if shape else 1  # size of the block so far; stride of its innermost dim
+    block, base = (
+        1,
+        strides[-1] if shape else 1,
+    )  # size of the block so far; stride of its innermost dim
     old = len(shape)
     for d in range(old - 1, -1, -1):
         block *= shape[d]

@@ -1,8 +1,8 @@
 """Storage: the flat, typed run of memory under one or many tensors.
 
-A tensor is a window (shape, strides, offset) on a storage; views are several windows on the same one. A storage knows
-its buffer and, weakly, the windows laid on it, so that `resize_` can move them all when the buffer has to grow. It
-knows nothing of shapes or gradients. Lesson 02.
+A tensor is a window (shape, strides, offset) on a storage; views are several windows on the same
+one. A storage knows its buffer and, weakly, the windows laid on it, so that `resize_` can move them
+all when the buffer has to grow. It knows nothing of shapes or gradients. Lesson 02.
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ class Storage:
 
     def _place(self, index: int) -> int:
         if not -self.size() <= index < self.size():
-            raise IndexError(f"index {index} is out of range for a storage of {self.size()} elements")
+            raise IndexError(
+                f"index {index} is out of range for a storage of {self.size()} elements"
+            )
         return index
 
     def fill_(self, value: Any) -> Storage:
@@ -81,20 +83,25 @@ class Storage:
     def copy_(self, source: Storage) -> Storage:
         """Copies as many elements as there are from a storage of the same size."""
         if source.size() != self.size():
-            raise RuntimeError(f"cannot copy {source.size()} elements into a storage of {self.size()}")
+            raise RuntimeError(
+                f"cannot copy {source.size()} elements into a storage of {self.size()}"
+            )
         self._buffer[...] = source._buffer
         return self
 
     def add_window(self, tensor: Any) -> None:
         """Notes, weakly, that `tensor` is a window on this storage."""
         windows = self._windows
-        if len(windows) >= self._limit:  # forget dead windows now and then, so that slicing in a loop stays cheap
+        if (
+            len(windows) >= self._limit
+        ):  # forget dead windows now and then, so that slicing in a loop stays cheap
             windows = self._windows = [ref for ref in windows if ref() is not None]
             self._limit = max(64, 2 * len(windows))
         windows.append(weakref.ref(tensor))
 
     def resize_(self, size: int) -> Storage:
-        """Grows to `size` elements, moving every tensor on this storage along; never shrinks the memory.
+        """Grows to `size` elements, moving every tensor on this storage along; never shrinks the
+        memory.
 
         New elements hold whatever was in memory before.
         """
@@ -119,10 +126,13 @@ class Storage:
 
 
 def storage_of(array: Array) -> Storage:
-    """A storage over the memory from the first to the last element of `array` (which has no negative strides)."""
+    """A storage over the memory from the first to the last element of `array` (which has no
+    negative strides)."""
     if array.size == 0:
         return Storage(array.reshape(-1))
     step = array.itemsize
-    last = sum((n - 1) * stride for n, stride in zip(array.shape, array.strides, strict=True)) // step
+    last = (
+        sum((n - 1) * stride for n, stride in zip(array.shape, array.strides, strict=True)) // step
+    )
     as_strided = backend_of(array).xp.lib.stride_tricks.as_strided
     return Storage(as_strided(array, (last + 1,), (step,)))

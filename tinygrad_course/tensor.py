@@ -1,8 +1,9 @@
 """TensorBase: a window (shape, strides, offset) on a Storage, and what can be asked of it.
 
-The window is kept as a ready array of the device's library, so that a kernel is one call away. Views share the storage;
-`_counter` counts in-place changes and is shared by everything that shares the memory. This layer knows no operations
-(`ops` binds them) and no gradients (`autograd.variable.Tensor` adds them). Lessons 01 and 02.
+The window is kept as a ready array of the device's library, so that a kernel is one call away.
+Views share the storage; `_counter` counts in-place changes and is shared by everything that shares
+the memory. This layer knows no operations (`ops` binds them) and no gradients
+(`autograd.variable.Tensor` adds them). Lessons 01 and 02.
 """
 
 from __future__ import annotations
@@ -19,19 +20,20 @@ from .storage import Storage, storage_of
 
 
 class TensorBase:
-    """The data half of a tensor. Made by `tg.tensor`, `tg.zeros`, … or by an operation, never directly.
+    """The data half of a tensor. Made by `tg.tensor`, `tg.zeros`, … or by an operation, never
+    directly.
 
-    `_array` is the window, `_storage` the storage under it (made when asked for), `_counter` the shared count of in-place
-    changes as a one-element list (None: never changed, never shared).
+    `_array` is the window, `_storage` the storage under it (made when asked for), `_counter` the
+    shared count of in-place changes as a one-element list (None: never changed, never shared).
     """
 
-    __slots__ = ("__weakref__", "_array", "_storage", "_counter")
+    __slots__ = ("__weakref__", "_array", "_counter", "_storage")
 
     _array: Array
     _storage: Storage | None
     _counter: list[int] | None
 
-    # --- the window -------------------------------------------------------------------------------------------------
+    # --- the window -------------------------------------------------------------------------------
 
     @property
     def shape(self) -> Size:
@@ -52,7 +54,8 @@ class TensorBase:
         """
         a = self._array
         if a.size == 0:
-            # NumPy has strides of its own for arrays without elements; PyTorch counts a size of 0 as 1.
+            # NumPy has strides of its own for arrays without elements; PyTorch counts a size of 0
+            # as 1.
             strides, step = [], 1
             for n in reversed(a.shape):
                 strides.append(step)
@@ -73,7 +76,8 @@ class TensorBase:
         return backend_of(self._array).pointer(self._array)
 
     def storage(self) -> Storage:
-        """The storage that this tensor is a window on; views of one tensor return the same object."""
+        """The storage that this tensor is a window on; views of one tensor return the same
+        object."""
         storage = self._storage
         if storage is None:
             storage = self._storage = storage_of(self._array)
@@ -133,7 +137,11 @@ class TensorBase:
     def is_set_to(self, other: TensorBase) -> bool:
         """Whether `other` is the same window on the same storage."""
         same_window = self.shape == other.shape and self.stride() == other.stride()
-        return self.storage() is other.storage() and same_window and self.data_ptr() == other.data_ptr()
+        return (
+            self.storage() is other.storage()
+            and same_window
+            and self.data_ptr() == other.data_ptr()
+        )
 
     def _bump(self) -> None:
         """Counts one in-place change of the memory."""
@@ -153,7 +161,7 @@ class TensorBase:
             self._counter = [0]
         return self._counter
 
-    # --- out to Python ----------------------------------------------------------------------------------------------
+    # --- out to Python ----------------------------------------------------------------------------
 
     def _host(self) -> np.ndarray[Any, Any]:
         """The elements as a NumPy array; a copy only when they are on another device."""
@@ -168,7 +176,10 @@ class TensorBase:
         2.5
         """
         if self._array.size != 1:
-            raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar; use .tolist()")
+            raise RuntimeError(
+                f"a Tensor with {self.numel()} elements cannot be converted to Scalar; use "
+                ".tolist()"
+            )
         return self._host().item()
 
     def tolist(self) -> Any:
@@ -183,7 +194,8 @@ class TensorBase:
     def __bool__(self) -> bool:
         if self._array.size != 1:
             raise RuntimeError(
-                f"Boolean value of Tensor with {'no values' if not self._array.size else 'more than one value'} is "
+                "Boolean value of Tensor with "
+                f"{'no values' if not self._array.size else 'more than one value'} is "
                 f"ambiguous (shape {list(self.shape)}): use .any() or .all()"
             )
         return bool(self._host().item())
@@ -200,7 +212,8 @@ class TensorBase:
     def __index__(self) -> int:
         if self._array.size != 1 or self.dtype.category > 1:
             raise TypeError(
-                f"only integer tensors of a single element can be converted to an index, not {self.dtype!r} of shape "
+                "only integer tensors of a single element can be converted to an index, not "
+                f"{self.dtype!r} of shape "
                 f"{list(self.shape)}"
             )
         return int(self.item())

@@ -1,4 +1,5 @@
-"""Autograd: recording operations as a graph of nodes, and running it backward. See README.md in this folder."""
+"""Autograd: recording operations as a graph of nodes, and running it backward. See README.md in
+this folder."""
 
 from .engine import backward, grad
 from .function import Function, once_differentiable

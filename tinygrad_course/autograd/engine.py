@@ -1,8 +1,9 @@
 """The engine: one backward pass over the graph of nodes.
 
-First a walk from the roots counts, for every node, how many of its users lie in the graph. Then nodes run, the latest recorded first,
-each once all its users have run, so that its gradient is complete: a topological order. Gradients that meet at
-a node are added. The engine knows nodes and edges; what a node computes is its own business. Lesson 05.
+First a walk from the roots counts, for every node, how many of its users lie in the graph. Then
+nodes run, the latest recorded first, each once all its users have run, so that its gradient is
+complete: a topological order. Gradients that meet at a node are added. The engine knows nodes and
+edges; what a node computes is its own business. Lesson 05.
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ def run(
     create_graph: bool,
     capture: Sequence[Edge] | None = None,
 ) -> list[Any]:
-    """Sends `grads` into `roots` and on through the graph; returns the gradients at the edges in `capture`.
+    """Sends `grads` into `roots` and on through the graph; returns the gradients at the edges in
+    `capture`.
 
-    Without `capture` everything reachable runs and leaves accumulate. With it, only nodes on the way to those edges run, and
-    no leaf is touched.
+    Without `capture` everything reachable runs and leaves accumulate. With it, only nodes on the
+    way to those edges run, and no leaf is touched.
     """
     users = _count_users([node for node, _ in roots])
     wanted: dict[Node, list[tuple[int, int]]] = {}
@@ -40,21 +42,30 @@ def run(
         _keep_only_what_leads_to(wanted, users)
     captured: list[Any] = [None] * len(capture or ())
 
-    pending: dict[Node, list[Any]] = {}  # the gradients that have arrived at a node, one place per output
+    pending: dict[
+        Node, list[Any]
+    ] = {}  # the gradients that have arrived at a node, one place per output
     summed: set[tuple[Node, int]] = set()  # those that are sums made here: safe to add to in place
     ready: list[tuple[int, Node]] = []
     for (node, output), grad in zip(roots, grads, strict=True):
         if node in users:
-            _arrive(pending, summed, node, output, grad, create_graph)
+            entering = pending.setdefault(node, [None] * len(node.outputs))
+            if entering[output] is None:
+                entering[output] = grad
+            else:
+                _add(entering, summed, node, output, grad, create_graph)
     for node in pending:
         if users[node] == 0:
             heapq.heappush(ready, (-node.order, node))
 
+    results: Any
+    slots: list[Any] | None
     with _Switch(create_graph):
         while ready:
             node = heapq.heappop(ready)[1]
-            # The list gives its gradients away, so that an accumulator may find itself the only holder of one.
-            arrived = tuple(pending.pop(node, ()) or [None] * len(node.outputs))
+            # The list gives its gradients away, so that an accumulator may find itself the only
+            # holder of one.
+            arrived: Any = tuple(pending.pop(node, ()) or [None] * len(node.outputs))
             if node.hooks is not None:
                 arrived = _before(node.hooks, arrived, create_graph)
             if node in wanted:
@@ -62,24 +73,31 @@ def run(
                     captured[place] = arrived[output]
                 if not any(edge is not None and edge[0] in users for edge in node.edges):
                     continue
-            if all(grad is None for grad in arrived):
-                results: Any = (None,) * len(node.edges)
+            if arrived[0] is None and all(grad is None for grad in arrived):
+                results = (None,) * len(node.edges)
             else:
                 results = node.run(arrived, create_graph)
                 if node.hooks is not None and node.hooks.post:
                     results = _after(node.hooks, results, arrived, create_graph)
-            if not keep_graph:
+            if not keep_graph and node.saved:
                 node.release()
-            del arrived
-            for edge, grad in zip(node.edges, results, strict=True):
-                if edge is None or edge[0] not in users:
-                    continue
-                user = edge[0]
-                if grad is not None:
-                    _arrive(pending, summed, user, edge[1], grad, create_graph)
-                users[user] -= 1
-                if users[user] == 0:
-                    heapq.heappush(ready, (-user.order, user))
+            arrived = None
+            place = 0
+            for edge in node.edges:
+                if edge is not None and (user := edge[0]) in users:
+                    grad = results[place]
+                    if grad is not None:
+                        slots = pending.get(user)
+                        if slots is None:
+                            slots = pending[user] = [None] * len(user.outputs)
+                        if slots[edge[1]] is None:
+                            slots[edge[1]] = grad
+                        else:
+                            _add(slots, summed, user, edge[1], grad, create_graph)
+                    users[user] -= 1
+                    if users[user] == 0:
+                        heapq.heappush(ready, (-user.order, user))
+                place += 1
             results = grad = None  # the next accumulator must be the only holder of its gradient
     return captured
 
@@ -102,7 +120,8 @@ def _count_users(roots: list[Node]) -> dict[Node, int]:
 
 def _keep_only_what_leads_to(wanted: dict[Node, Any], users: dict[Node, int]) -> None:
     """Drops from `users` each node from which no wanted node can be reached."""
-    # Makers before users: an operation's inputs were recorded before it, and accumulators have no inputs.
+    # Makers before users: an operation's inputs were recorded before it, and accumulators have no
+    # inputs.
     for node in sorted(users, key=lambda node: node.order if node.edges else -1):
         if node not in wanted and not any(e is not None and e[0] in users for e in node.edges):
             del users[node]
@@ -115,27 +134,20 @@ def _keep_only_what_leads_to(wanted: dict[Node, Any], users: dict[Node, int]) ->
     users.update(counts)
 
 
-def _arrive(
-    pending: dict[Node, list[Any]],
+def _add(
+    slots: list[Any],
     summed: set[tuple[Node, int]],
     node: Node,
     output: int,
     grad: Any,
     create_graph: bool,
 ) -> None:
-    """Adds `grad` to what has arrived at one output of `node`."""
-    slots = pending.get(node)
-    if slots is None:
-        slots = pending[node] = [None] * len(node.outputs)
-    have = slots[output]
-    if have is None:
-        slots[output] = grad
-    elif create_graph or (node, output) not in summed:
-        slots[output] = have + grad
+    """Adds `grad` to what has arrived at one output of `node`: in place only in a sum made here."""
+    if create_graph or (node, output) not in summed:
+        slots[output] = slots[output] + grad
         summed.add((node, output))
     else:
-        have += grad
-        slots[output] = have
+        slots[output] += grad
 
 
 def _tensor(grad: Any) -> Any:
@@ -147,7 +159,8 @@ def _like(grad: Any, create_graph: bool) -> Any:
 
 
 def _before(hooks: NodeHooks, arrived: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
-    """The gradients of a node's outputs after its tensors' hooks, `retain_grad`, and the node's prehooks."""
+    """The gradients of a node's outputs after its tensors' hooks, `retain_grad`, and the node's
+    prehooks."""
     tensors = [_tensor(grad) for grad in arrived]
     for output, on_tensor in hooks.tensor.items():
         if tensors[output] is not None:
@@ -177,7 +190,7 @@ def _after(
     return results
 
 
-# --- the public functions -------------------------------------------------------------------------------------------
+# --- the public functions -------------------------------------------------------------------------
 
 
 def backward(
@@ -190,10 +203,12 @@ def backward(
     *,
     retain_variables: bool | None = None,
 ) -> None:
-    """Adds to the leaves' `.grad` the sum over `tensors` of grad_tensors[i]^T · (d tensors[i] / d leaf).
+    """Adds to the leaves' `.grad` the sum over `tensors` of grad_tensors[i]^T · (d tensors[i] / d
+    leaf).
 
-    A gradient may be None (or left out) for a tensor of one element. `grad_variables` and `retain_variables` are the names
-    before PyTorch 0.4. `inputs` restricts the pass to those tensors. (torch.autograd.backward)
+    A gradient may be None (or left out) for a tensor of one element. `grad_variables` and
+    `retain_variables` are the names before PyTorch 0.4. `inputs` restricts the pass to those
+    tensors. (torch.autograd.backward)
     """
     outputs = _sequence(tensors)
     given = grad_variables if grad_tensors is None else grad_tensors
@@ -204,7 +219,9 @@ def backward(
         return
     targets = _sequence(inputs)
     if not targets:
-        raise RuntimeError("`inputs` argument to backward() cannot be empty: leave it out to reach all leaves")
+        raise RuntimeError(
+            "`inputs` argument to backward() cannot be empty: leave it out to reach all leaves"
+        )
     into = [_edge_of(t, "One of the differentiated Tensors does not require grad") for t in targets]
     for target, grad in zip(targets, run(edges, grads, keep, create_graph, into), strict=True):
         if grad is not None:
@@ -223,10 +240,11 @@ def grad(
     allow_unused: bool | None = None,
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """The gradients of `outputs` with respect to `inputs`, as a tuple; no `.grad` is touched (torch.autograd.grad).
+    """The gradients of `outputs` with respect to `inputs`, as a tuple; no `.grad` is touched
+    (torch.autograd.grad).
 
-    RuntimeError when an input doesn't require grad, or was not used (unless `allow_unused`, which gives None, or
-    `materialize_grads`, which gives zeros).
+    RuntimeError when an input doesn't require grad, or was not used (unless `allow_unused`, which
+    gives None, or `materialize_grads`, which gives zeros).
 
     >>> import tinygrad_course as tg
     >>> x = tg.tensor(3., requires_grad=True)
@@ -234,9 +252,13 @@ def grad(
     (tensor(18.),)
     """
     if not only_inputs:
-        raise ValueError("only_inputs=False is no longer there: backward() accumulates into all leaves")
+        raise ValueError(
+            "only_inputs=False is no longer there: backward() accumulates into all leaves"
+        )
     if materialize_grads and allow_unused is False:
-        raise ValueError("materialize_grads=True gives zeros for unused inputs, so allow_unused cannot be False")
+        raise ValueError(
+            "materialize_grads=True gives zeros for unused inputs, so allow_unused cannot be False"
+        )
     sources, targets = _sequence(outputs), _sequence(inputs)
     edges, grads = _roots(sources, grad_outputs, create_graph)
     into = [_edge_of(t, "One of the differentiated Tensors does not require grad") for t in targets]
@@ -244,10 +266,11 @@ def grad(
     results: list[Tensor | None] = []
     for i, (target, value) in enumerate(zip(targets, found, strict=True)):
         if value is None and materialize_grads:
-            value = target.detach() * 0  # type: ignore[operator]
+            value = target.detach() * 0
         if value is None and not allow_unused:
             raise RuntimeError(
-                f"One of the differentiated Tensors appears to not have been used in the graph: inputs[{i}]. Set "
+                "One of the differentiated Tensors appears to not have been used in the graph: "
+                f"inputs[{i}]. Set "
                 "allow_unused=True if this is the desired behavior."
             )
         results.append(_tensor(value))
@@ -273,39 +296,62 @@ def _keep(retain_graph: bool | None, retain_variables: bool | None, create_graph
 def _edge_of(tensor: Tensor, complaint: str) -> Edge:
     edge = tensor._grad_edge()
     if edge is None:
-        raise RuntimeError(f"{complaint}: a tensor of shape {list(tensor.shape)}; call .requires_grad_() on the leaf first")
+        raise RuntimeError(
+            f"{complaint}: a tensor of shape {list(tensor.shape)}; call .requires_grad_() on the "
+            "leaf first"
+        )
     return edge
 
 
-def _roots(outputs: Sequence[Tensor], given: Any, create_graph: bool) -> tuple[list[Edge], list[Any]]:
+def _roots(
+    outputs: Sequence[Tensor], given: Any, create_graph: bool
+) -> tuple[list[Edge], list[Any]]:
     """The edges at which a pass over `outputs` starts, and the gradient that enters each."""
-    gradients = [given] * len(outputs) if given is None else [given] if isinstance(given, Tensor) else list(given)
+    gradients = (
+        [given] * len(outputs)
+        if given is None
+        else [given]
+        if isinstance(given, Tensor)
+        else list(given)
+    )
     if len(gradients) != len(outputs):
-        raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients: one for each is needed")
+        raise RuntimeError(
+            f"got {len(outputs)} tensors and {len(gradients)} gradients: one for each is needed"
+        )
     edges, values = [], []
     for i, (output, gradient) in enumerate(zip(outputs, gradients, strict=True)):
         if output.volatile:
-            raise RuntimeError("calling backward on a volatile variable: nothing was recorded for it")
+            raise RuntimeError(
+                "calling backward on a volatile variable: nothing was recorded for it"
+            )
         edge = output._grad_edge()
         if edge is None:
             raise RuntimeError(
-                f"element {i} of tensors does not require grad and does not have a grad_fn: no leaf with "
-                "requires_grad=True took part in computing it, or recording was off (no_grad, detach)"
+                f"element {i} of tensors does not require grad and does not have a grad_fn: no "
+                "leaf with "
+                "requires_grad=True took part in computing it, or recording was off (no_grad, "
+                "detach)"
             )
         edges.append(edge)
         if gradient is None:
             gradient = _implicit_one(output)
         elif not isinstance(gradient, Tensor):
-            raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
+            raise TypeError(
+                f"gradients can be either Tensors or None, but got {type(gradient).__name__}"
+            )
         elif gradient.shape != output.shape:
             raise RuntimeError(
-                f"Mismatch in shape: grad_output[{i}] has a shape of {Size(gradient.shape)} and output[{i}] has a shape "
-                f"of {Size(output.shape)}: the gradient weighs each element of the output, so it has its shape"
+                f"Mismatch in shape: grad_output[{i}] has a shape of {Size(gradient.shape)} and "
+                f"output[{i}] has a shape "
+                f"of {Size(output.shape)}: the gradient weighs each element of the output, so it "
+                "has its shape"
             )
         elif gradient.device != output.device:
-            raise RuntimeError(f"grad_output[{i}] is on {gradient.device} and output[{i}] on {output.device}")
+            raise RuntimeError(
+                f"grad_output[{i}] is on {gradient.device} and output[{i}] on {output.device}"
+            )
         elif gradient.dtype is not output.dtype:
-            gradient = gradient.to(output.dtype)  # type: ignore[attr-defined]
+            gradient = gradient.to(output.dtype)
         values.append(gradient if create_graph else gradient._array)
     return edges, values
 
@@ -313,7 +359,8 @@ def _roots(outputs: Sequence[Tensor], given: Any, create_graph: bool) -> tuple[l
 def _implicit_one(output: Tensor) -> Tensor:
     if output.numel() != 1:
         raise RuntimeError(
-            f"grad can be implicitly created only for scalar outputs, not for one of shape {list(output.shape)}: pass "
+            "grad can be implicitly created only for scalar outputs, not for one of shape "
+            f"{list(output.shape)}: pass "
             "gradient= (how much each element counts), or reduce it first, e.g. with .sum()"
         )
-    return output.detach().new_ones(output.shape)  # type: ignore[attr-defined, no-any-return]
+    return output.detach().new_ones(output.shape)

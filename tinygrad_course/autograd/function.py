@@ -1,7 +1,9 @@
-"""Function: operations that a user defines, in the static style of today and in the instance style of 2017.
+"""Function: operations that a user defines, in the static style of today and in the instance style
+of 2017.
 
-The instance that runs `forward` is the node of the graph and the context (`ctx`, or `self` in the old style) at the same time, as for the
-engine's own operations. What a user's code returns is checked here, since the engine trusts its nodes. Lesson 06.
+The instance that runs `forward` is the node of the graph and the context (`ctx`, or `self` in the
+old style) at the same time, as for the engine's own operations. What a user's code returns is
+checked here, since the engine trusts its nodes. Lesson 06.
 """
 
 from __future__ import annotations
@@ -20,9 +22,10 @@ from .variable import Tensor
 class Function(Node):
     """Base of user-defined operations.
 
-    Static style: `forward(ctx, *args)` and `backward(ctx, *grad_outputs)` are static methods, `MyOp.apply(*args)` runs it.
-    Old style: both are ordinary methods, `MyOp(settings)(*tensors)` runs it, once per instance. `backward` takes one gradient per
-    output and returns one per argument, None for arguments that are no tensors.
+    Static style: `forward(ctx, *args)` and `backward(ctx, *grad_outputs)` are static methods,
+    `MyOp.apply(*args)` runs it. Old style: both are ordinary methods, `MyOp(settings)(*tensors)`
+    runs it, once per instance. `backward` takes one gradient per output and returns one per
+    argument, None for arguments that are no tensors.
 
     >>> import tinygrad_course as tg
     >>> class Double(Function):
@@ -54,14 +57,16 @@ class Function(Node):
     def __init__(self) -> None:
         """Takes no settings; an old-style subclass that has some defines its own `__init__`."""
 
-    # --- what forward may say about itself --------------------------------------------------------------------------
+    # --- what forward may say about itself --------------------------------------------------------
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keeps inputs, outputs or intermediates (or None) for backward, guarded against in-place changes."""
+        """Keeps inputs, outputs or intermediates (or None) for backward, guarded against in-place
+        changes."""
         for t in tensors:
             if t is not None and not isinstance(t, Tensor):
                 raise TypeError(
-                    f"save_for_backward can only save variables, but got {type(t).__name__}: set an attribute (ctx.n = n) for "
+                    f"save_for_backward can only save variables, but got {type(t).__name__}: set "
+                    "an attribute (ctx.n = n) for "
                     "other values"
                 )
         self._to_save = tensors
@@ -75,11 +80,13 @@ class Function(Node):
         self._constant = tensors
 
     def mark_shared_storage(self, *pairs: tuple[Tensor, Tensor]) -> None:
-        """Says which (input, output) pairs share memory, so that in-place changes of one count for the other."""
+        """Says which (input, output) pairs share memory, so that in-place changes of one count for
+        the other."""
         self._shared = pairs
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether backward gets zeros (the default) or None for outputs that received no gradient."""
+        """Whether backward gets zeros (the default) or None for outputs that received no
+        gradient."""
         self._materialize = value
 
     @property
@@ -98,7 +105,7 @@ class Function(Node):
         """Whether backward will be called."""
         return any(self.needs_input_grad)
 
-    # --- running forward --------------------------------------------------------------------------------------------
+    # --- running forward --------------------------------------------------------------------------
 
     @classmethod
     def _is_static(cls) -> bool:
@@ -109,7 +116,8 @@ class Function(Node):
         """Runs a static-style function on `args` and records it when a gradient is needed."""
         if not cls._is_static():
             raise RuntimeError(
-                f"{cls.__name__}.forward is an ordinary method (the old style): call an instance, {cls.__name__}(...)(x), or "
+                f"{cls.__name__}.forward is an ordinary method (the old style): call an instance, "
+                f"{cls.__name__}(...)(x), or "
                 "make forward and backward static methods that take ctx first"
             )
         ctx = cls.__new__(cls)
@@ -125,14 +133,21 @@ class Function(Node):
         return ctx._record(args, forward)
 
     def __call__(self, *args: Any) -> Any:
-        """Old style: runs forward on tensors. Static style: runs this node's backward, as for every node."""
+        """Old style: runs forward on tensors. Static style: runs this node's backward, as for every
+        node."""
         if self._is_static():
             return super().__call__(*args)
         if self._used:
-            raise RuntimeError(f"this {type(self).__name__} was used already: an instance records one call, make another")
+            raise RuntimeError(
+                f"this {type(self).__name__} was used already: an instance records one call, make "
+                "another"
+            )
         for arg in args:
             if not isinstance(arg, Tensor):
-                raise TypeError(f"an old-style Function takes tensors, not {type(arg).__name__}: give settings to __init__")
+                raise TypeError(
+                    f"an old-style Function takes tensors, not {type(arg).__name__}: give settings "
+                    "to __init__"
+                )
         raw = {id(arg): arg.detach() for arg in args}
         originals = {id(raw[id(arg)]): arg for arg in args}
         return self._record(args, lambda: self.forward(*(raw[id(arg)] for arg in args)), originals)
@@ -141,7 +156,10 @@ class Function(Node):
         raise NotImplementedError(f"{type(self).__name__} must define forward")
 
     def _record(
-        self, args: tuple[Any, ...], forward: Callable[[], Any], originals: dict[int, Tensor] | None = None
+        self,
+        args: tuple[Any, ...],
+        forward: Callable[[], Any],
+        originals: dict[int, Tensor] | None = None,
     ) -> Any:
         """Runs `forward` unrecorded and makes this node the creator of its outputs."""
         self._used = True
@@ -153,7 +171,10 @@ class Function(Node):
             result = forward()
         outputs = result if isinstance(result, tuple) else (result,)
         if isinstance(result, list):
-            raise TypeError(f"{type(self).__name__}.forward returned a list: return a Tensor or a tuple of Tensors")
+            raise TypeError(
+                f"{type(self).__name__}.forward returned a list: return a Tensor or a tuple of "
+                "Tensors"
+            )
         originals = originals or {}
         outputs = tuple(originals.get(id(o), o) for o in outputs)
         to_save = [originals.get(id(t), t) for t in self._to_save]
@@ -162,28 +183,47 @@ class Function(Node):
         inputs = [a for a in args if isinstance(a, Tensor)]
         for tensor in dirty:
             if not _among(tensor, inputs):
-                raise RuntimeError(f"{type(self).__name__}.mark_dirty: only inputs of forward can be marked as changed in place")
+                raise RuntimeError(
+                    f"{type(self).__name__}.mark_dirty: only inputs of forward can be marked as "
+                    "changed in place"
+                )
             if not _among(tensor, list(outputs)):
-                raise RuntimeError(f"{type(self).__name__}: a tensor marked dirty must be returned by forward")
+                raise RuntimeError(
+                    f"{type(self).__name__}: a tensor marked dirty must be returned by forward"
+                )
         for given, output in self._shared:
             output._counter = originals.get(id(given), given)._shared_counter()
         record = mode.enabled and any(self.needs_input_grad) and not volatile
         if record:
             self._places = tuple(edges)
             self.edges = tuple(edges.values())
-        self.outputs = tuple((o._array.shape, o._array.dtype) if isinstance(o, Tensor) else ((), None) for o in outputs)
-        outputs = tuple(self._output(o, i, inputs, dirty, record, volatile) for i, o in enumerate(outputs))
+        self.outputs = tuple(
+            (o._array.shape, o._array.dtype) if isinstance(o, Tensor) else ((), None)
+            for o in outputs
+        )
+        outputs = tuple(
+            self._output(o, i, inputs, dirty, record, volatile) for i, o in enumerate(outputs)
+        )
         if record:
             self._keep(to_save, inputs, outputs)
         self._to_save = self._dirty = self._constant = self._shared = ()
         return outputs if isinstance(result, tuple) else outputs[0]
 
     def _output(
-        self, output: Any, i: int, inputs: list[Tensor], dirty: list[Tensor], record: bool, volatile: bool
+        self,
+        output: Any,
+        i: int,
+        inputs: list[Tensor],
+        dirty: list[Tensor],
+        record: bool,
+        volatile: bool,
     ) -> Any:
         if not isinstance(output, Tensor):
             if output is None or not self._is_static():
-                raise TypeError(f"{type(self).__name__}.forward must return Tensors, not {type(output).__name__}")
+                raise TypeError(
+                    f"{type(self).__name__}.forward must return Tensors, not "
+                    f"{type(output).__name__}"
+                )
             return output
         if _among(output, dirty):
             if record:
@@ -193,31 +233,42 @@ class Function(Node):
             return output
         constant = _among(output, list(self._constant))
         if _among(output, inputs):
-            output = output.detach()  # an input passed through: a new tensor, so that the input keeps its own history
+            output = (
+                output.detach()
+            )  # an input passed through: a new tensor, so that the input keeps its own history
         if volatile:
             output._make_meta().volatile = True
         elif record and not constant and output.dtype.is_floating_point:
             if output._base is None:
                 output._edge = (self, i)
             else:
-                output._meta.own, output._meta.seen = (self, i), output._version  # type: ignore[union-attr]
+                output._meta.own, output._meta.seen = (self, i), output._version
         return output
 
-    def _keep(self, to_save: list[Tensor | None], inputs: list[Tensor], outputs: tuple[Any, ...]) -> None:
+    def _keep(
+        self, to_save: list[Tensor | None], inputs: list[Tensor], outputs: tuple[Any, ...]
+    ) -> None:
         saved: list[Any] = []
         for place, tensor in enumerate(to_save):
             if tensor is None:
                 saved.append(None)
                 continue
-            output = next((i for i, o in enumerate(outputs) if isinstance(o, Tensor) and o is tensor), -1)
-            if output >= 0:  # not the tensor itself, which holds this node: the two would keep each other alive
-                self.guards = [*self.guards, (place, tensor._shared_counter(), tensor._version, output)]
+            output = next(
+                (i for i, o in enumerate(outputs) if isinstance(o, Tensor) and o is tensor), -1
+            )
+            if (
+                output >= 0
+            ):  # not the tensor itself, which holds this node: the two would keep each other alive
+                self.guards = [
+                    *self.guards,
+                    (place, tensor._shared_counter(), tensor._version, output),
+                ]
             elif _among(tensor, inputs):
                 self.guards = [*self.guards, (place, tensor, tensor._version, -1)]
             saved.append(tensor._array if output >= 0 or _among(tensor, inputs) else tensor)
         self.saved = tuple(saved)
 
-    # --- running backward -------------------------------------------------------------------------------------------
+    # --- running backward -------------------------------------------------------------------------
 
     def name(self) -> str:
         return f"{type(self).__name__}Backward"
@@ -235,23 +286,29 @@ class Function(Node):
         else:
             if tensors:
                 raise RuntimeError(
-                    f"{self.name()} is an old-style Function, whose backward is not recorded: create_graph=True needs the "
+                    f"{self.name()} is an old-style Function, whose backward is not recorded: "
+                    "create_graph=True needs the "
                     "static style"
                 )
             result = self.backward(*wrapped)
         result = result if isinstance(result, tuple) else (result,)
         if len(result) < self.num_inputs or any(g is not None for g in result[self.num_inputs :]):
             raise RuntimeError(
-                f"function {self.name()} returned an incorrect number of gradients (expected {self.num_inputs}, got "
+                f"function {self.name()} returned an incorrect number of gradients (expected "
+                f"{self.num_inputs}, got "
                 f"{len(result)}): one for each argument of forward, None for those that need none"
             )
         for i, g in enumerate(result[: self.num_inputs]):
             if g is not None and i not in self._places:
                 raise RuntimeError(
-                    f"function {self.name()} returned a gradient different from None at position {i + 1}, but the "
+                    f"function {self.name()} returned a gradient different from None at position "
+                    f"{i + 1}, but the "
                     "corresponding forward input was not a Tensor"
                 )
-        checked = [self._check(result[i], i, edge) for i, edge in zip(self._places, self.edges, strict=True)]
+        checked = [
+            self._check(result[i], i, edge)
+            for i, edge in zip(self._places, self.edges, strict=True)
+        ]
         return tuple(g if tensors or g is None else g._array for g in checked)
 
     def _zeros(self, output: int) -> Tensor:
@@ -264,7 +321,10 @@ class Function(Node):
         if grad is None or edge is None:
             return None
         if not isinstance(grad, Tensor):
-            raise TypeError(f"function {self.name()} returned {type(grad).__name__} at index {i}; a gradient is a Tensor or None")
+            raise TypeError(
+                f"function {self.name()} returned {type(grad).__name__} at index {i}; a gradient "
+                "is a Tensor or None"
+            )
         shape, dtype = edge[0].outputs[edge[1]]
         if grad.shape != shape:
             stretched = len(grad.shape) >= len(shape) and all(
@@ -272,7 +332,8 @@ class Function(Node):
             )
             if not stretched:
                 raise RuntimeError(
-                    f"Function {self.name()} returned an invalid gradient at index {i} - got {list(grad.shape)} but expected "
+                    f"Function {self.name()} returned an invalid gradient at index {i} - got "
+                    f"{list(grad.shape)} but expected "
                     f"shape compatible with {list(shape)}"
                 )
             grad = unbroadcast(grad, shape)
@@ -289,12 +350,17 @@ class _Once(Node):
 
     __slots__ = ("what",)
 
+    what: str
+
     def backward(self, *grads: Any) -> Any:
-        raise RuntimeError(f"trying to differentiate twice {self.what}, which was marked with @once_differentiable")
+        raise RuntimeError(
+            f"trying to differentiate twice {self.what}, which was marked with @once_differentiable"
+        )
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Marks a static `backward` that isn't itself differentiable: a second derivative is an error, not a wrong number."""
+    """Marks a static `backward` that isn't itself differentiable: a second derivative is an error,
+    not a wrong number."""
 
     @functools.wraps(backward)
     def wrapper(ctx: Any, *grads: Any) -> Any:
@@ -306,7 +372,9 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         many = result if isinstance(result, tuple) else (result,)
         node = _Once(edges)
         node.what = ctx.name()
-        node.outputs = tuple(((), None) if g is None else (g._array.shape, g._array.dtype) for g in many)
+        node.outputs = tuple(
+            ((), None) if g is None else (g._array.shape, g._array.dtype) for g in many
+        )
         outputs = [None if g is None else g.detach() for g in many]
         for i, g in enumerate(outputs):
             if g is not None:

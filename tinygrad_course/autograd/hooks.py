@@ -1,7 +1,8 @@
 """Hooks: functions a user hangs on a tensor or a node, called while gradients flow.
 
-`NodeHooks` keeps those of one node (it is made on first use, most nodes have none); `RemovableHandle` takes one off
-again. A hook gets Tensors and may return a replacement; None leaves the gradient as it is. Lesson 08.
+`NodeHooks` keeps those of one node (it is made on first use, most nodes have none);
+`RemovableHandle` takes one off again. A hook gets Tensors and may return a replacement; None leaves
+the gradient as it is. Lesson 08.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ class _HookDict(dict[int, Callable[..., Any]]):
 
 
 class RemovableHandle:
-    """What registering a hook returns: `remove()` takes the hook off; also usable in a `with` block."""
+    """What registering a hook returns: `remove()` takes the hook off; also usable in a `with`
+    block."""
 
     __slots__ = ("_hooks", "id")
 
@@ -46,8 +48,8 @@ class RemovableHandle:
 
 
 class NodeHooks:
-    """The hooks of one node: `tensor[i]` on the gradient of output i, `retain[i]` the tensors that keep it, `pre` before
-    the node's backward, `post` after it."""
+    """The hooks of one node: `tensor[i]` on the gradient of output i, `retain[i]` the tensors that
+    keep it, `pre` before the node's backward, `post` after it."""
 
     __slots__ = ("post", "pre", "retain", "tensor")
 
@@ -66,22 +68,27 @@ def add_hook(hooks: _HookDict, hook: Callable[..., Any]) -> RemovableHandle:
 
 
 def run_tensor_hooks(hooks: Hooks, grad: Any) -> Any:
-    """The gradient after each hook of a tensor had its say; RuntimeError/TypeError for a result that doesn't fit."""
+    """The gradient after each hook of a tensor had its say; RuntimeError/TypeError for a result
+    that doesn't fit."""
     for hook in list(hooks.values()):
         result = hook(grad)
         if result is None:
             continue
         name = getattr(hook, "__name__", type(hook).__name__)
         if not hasattr(result, "_array"):
-            raise TypeError(f"hook {name!r} returned a {type(result).__name__}; a hook returns a Tensor or None")
+            raise TypeError(
+                f"hook {name!r} returned a {type(result).__name__}; a hook returns a Tensor or None"
+            )
         if result.shape != grad.shape:
             raise RuntimeError(
-                f"hook {name!r} has changed the size of value: it returned {list(result.shape)} for a gradient of "
+                f"hook {name!r} has changed the size of value: it returned {list(result.shape)} "
+                "for a gradient of "
                 f"shape {list(grad.shape)}"
             )
         if result.dtype is not grad.dtype:
             raise RuntimeError(
-                f"hook {name!r} has changed the type of value: {result.type()} for a gradient of {grad.type()}"
+                f"hook {name!r} has changed the type of value: {result.type()} for a gradient of "
+                f"{grad.type()}"
             )
         grad = result
     return grad

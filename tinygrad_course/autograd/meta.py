@@ -1,7 +1,8 @@
 """Meta: what autograd knows of a tensor beyond its edge. Most results have none.
 
-Leaves have one (`requires_grad`, `grad`, hooks), and views (`base`, so that an in-place change of one is seen by all).
-The plain result of an operation keeps only its edge on the tensor itself. Lessons 04 and 07.
+Leaves have one (`requires_grad`, `grad`, hooks), and views (`base`, so that an in-place change of
+one is seen by all). The plain result of an operation keeps only its edge on the tensor itself.
+Lessons 04 and 07.
 """
 
 from __future__ import annotations
@@ -14,13 +15,23 @@ from .node import AccumulateGrad, Edge
 
 
 class Meta:
-    """`requires_grad` and `grad` of a leaf, its `hooks`; `volatile`; `base` and `own` edge of a view.
+    """`requires_grad` and `grad` of a leaf, its `hooks`; `volatile`; `base` and `own` edge of a
+    view.
 
-    `own` is the edge a view got when it was made, and `seen` the version of its memory then: when somebody has changed the
-    memory since, the edge is made anew from the base's.
+    `own` is the edge a view got when it was made, and `seen` the version of its memory then: when
+    somebody has changed the memory since, the edge is made anew from the base's.
     """
 
-    __slots__ = ("_accumulator", "base", "grad", "hooks", "own", "requires_grad", "seen", "volatile")
+    __slots__ = (
+        "_accumulator",
+        "base",
+        "grad",
+        "hooks",
+        "own",
+        "requires_grad",
+        "seen",
+        "volatile",
+    )
 
     def __init__(self, requires_grad: bool = False, volatile: bool = False) -> None:
         self.requires_grad = requires_grad
@@ -33,14 +44,16 @@ class Meta:
         self._accumulator: weakref.ref[AccumulateGrad] | None = None
 
     def edge(self, tensor: Any) -> Edge | None:
-        """Where the gradient of `tensor` goes: its accumulator, the node that made the view, or nowhere."""
+        """Where the gradient of `tensor` goes: its accumulator, the node that made the view, or
+        nowhere."""
         if self.base is not None and not self.requires_grad:
             if tensor._counter[0] != self.seen:
                 self._follow_base(tensor)
             return self.own
         if not self.requires_grad:
             return None
-        # Weak, since the accumulator holds the leaf: a graph keeps its leaves alive, and not the other way round.
+        # Weak, since the accumulator holds the leaf: a graph keeps its leaves alive, and not the
+        # other way round.
         node = None if self._accumulator is None else self._accumulator()
         if node is None:
             node = AccumulateGrad(tensor)

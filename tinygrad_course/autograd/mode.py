@@ -1,7 +1,8 @@
 """Grad mode: whether operations are being recorded, one switch per thread.
 
-`no_grad`, `enable_grad`, `set_grad_enabled` and `inference_mode` work as context managers and as decorators. This module knows
-nothing of tensors; the registry and the engine read `mode.enabled`. Lesson 05.
+`no_grad`, `enable_grad`, `set_grad_enabled` and `inference_mode` work as context managers and as
+decorators. This module knows nothing of tensors; the registry and the engine read `mode.enabled`.
+Lesson 05.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ mode = _Mode()
 
 
 class _Switch:
-    """Sets the mode on entry and puts the former one back on exit, also around each call of a decorated function."""
+    """Sets the mode on entry and puts the former one back on exit, also around each call of a
+    decorated function."""
 
     def __init__(self, enabled: bool) -> None:
         self._target = enabled
@@ -42,7 +44,8 @@ class _Switch:
 
             @functools.wraps(function)
             def generator(*args: Any, **kwargs: Any) -> Any:
-                # Only while the generator's own code runs: between two values the caller's mode holds.
+                # Only while the generator's own code runs: between two values the caller's mode
+                # holds.
                 with _Switch(target):
                     iterator = function(*args, **kwargs)
                 while True:
@@ -90,7 +93,8 @@ class enable_grad(_Switch):
 
 
 class set_grad_enabled(_Switch):
-    """Switches recording on or off at once; as a context manager, for the block only (torch.set_grad_enabled)."""
+    """Switches recording on or off at once; as a context manager, for the block only
+    (torch.set_grad_enabled)."""
 
     def __init__(self, mode_: bool) -> None:
         super().__init__(bool(mode_))
@@ -102,7 +106,9 @@ class set_grad_enabled(_Switch):
         mode.enabled = self._target
 
     def __call__(self, function: F) -> F:
-        mode.enabled = self._before  # used as a decorator: the switch belongs to the function's calls
+        mode.enabled = (
+            self._before
+        )  # used as a decorator: the switch belongs to the function's calls
         return super().__call__(function)
 
 

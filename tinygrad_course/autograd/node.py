@@ -1,15 +1,16 @@
 """Node: one recorded operation. The node is also the context that its forward saves into.
 
-A node knows its `edges` (who made its inputs, fixed when it was recorded), what it `saved`, and how to turn the
-gradients of its outputs into those of its inputs. Saved arrays are guarded by version numbers: an in-place change
-between forward and backward is an error, not a wrong gradient. How nodes are visited is the engine's business. Lessons 05-07.
+A node knows its `edges` (who made its inputs, fixed when it was recorded), what it `saved`, and how
+to turn the gradients of its outputs into those of its inputs. Saved arrays are guarded by version
+numbers: an in-place change between forward and backward is an error, not a wrong gradient. How
+nodes are visited is the engine's business. Lessons 05-07.
 """
 
 from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..device import xp_of
@@ -23,7 +24,8 @@ Edge = tuple["Node", int]
 _order = itertools.count()
 next_order = _order.__next__
 
-# An accumulator runs as soon as its gradient is complete, before any operation that waits: it ranks above all counts.
+# An accumulator runs as soon as its gradient is complete, before any operation that waits: it ranks
+# above all counts.
 _ACCUMULATORS_FIRST = 1 << 62
 
 FREED: tuple[Any, ...] = ("freed",)
@@ -32,17 +34,20 @@ FREED: tuple[Any, ...] = ("freed",)
 class Node:
     """One recorded operation: `x.grad_fn`.
 
-    `edges[i]` is (producer, output number) of input i, None when that input needs no gradient; `needs` is another name for it, to
-    be read as "does input i need a gradient". `saved` holds what forward passed to `save`. `outputs` holds (shape,
-    NumPy dtype) of each output. `guards` lists (place in `saved`, owner, version, output) for saved arrays that somebody may
-    overwrite: the owner is an input tensor (output -1), or the version counter of this node's own output. `restore`, when set, gives each input's gradient its shape and dtype back.
+    `edges[i]` is (producer, output number) of input i, None when that input needs no gradient;
+    `needs` is another name for it, to be read as "does input i need a gradient". `saved` holds what
+    forward passed to `save`. `outputs` holds (shape, NumPy dtype) of each output. `guards` lists
+    (place in `saved`, owner, version, output) for saved arrays that somebody may overwrite: the
+    owner is an input tensor (output -1), or the version counter of this node's own output.
+    `restore`, when set, gives each input's gradient its shape and dtype back.
     """
 
     __slots__ = ("__weakref__", "edges", "guards", "hooks", "order", "outputs", "restore", "saved")
 
     edges: tuple[Edge | None, ...]
+    needs: tuple[Edge | None, ...]
     saved: tuple[Any, ...]
-    guards: list[tuple[int, Any, int, int]]
+    guards: Sequence[tuple[int, Any, int, int]]
     outputs: tuple[tuple[tuple[int, ...], Any], ...]
     hooks: NodeHooks | None
     restore: tuple[Any, ...] | None
@@ -52,11 +57,11 @@ class Node:
 
     def __init__(self, edges: tuple[Edge | None, ...]) -> None:
         self.edges = edges
-        self.saved = self.guards = ()  # type: ignore[assignment]
+        self.saved = self.guards = ()
         self.hooks = self.restore = None
         self.order = next_order()
 
-    # --- for the formulas -------------------------------------------------------------------------------------------
+    # --- for the formulas -------------------------------------------------------------------------
 
     def save(self, *values: Any) -> None:
         """Keeps arrays and plain values for backward, which reads them as `ctx.saved`."""
@@ -65,15 +70,20 @@ class Node:
     def backward(self, *grads: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no derivative")
 
-    # --- running ----------------------------------------------------------------------------------------------------
+    # --- running ----------------------------------------------------------------------------------
 
     def run(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
-        """The gradients of the inputs, from those of the outputs: arrays, or Tensors that are recorded in turn."""
+        """The gradients of the inputs, from those of the outputs: arrays, or Tensors that are
+        recorded in turn."""
         if self.guards or self.saved is FREED:
             self.check_saved()
-        result = (self.twin() if tensors else self).backward(*grads)
+        result: tuple[Any, ...] = (self.twin() if tensors else self).backward(*grads)
         if type(result) is not tuple:
             result = (result,)
+        elif len(result) != len(self.edges):
+            raise RuntimeError(
+                f"{self.name()} returned {len(result)} gradients for {len(self.edges)} inputs"
+            )
         if self.restore is not None:
             result = tuple(
                 r if fit is None or r is None else _restore(r, *fit)
@@ -89,16 +99,23 @@ class Node:
                 self._complain(place, owner, output, counter[0], version)
         if self.saved is FREED:
             raise RuntimeError(
-                f"Trying to backward through the graph a second time: the buffers that {self.name()} saved were freed by "
+                "Trying to backward through the graph a second time: the buffers that "
+                f"{self.name()} saved were freed by "
                 "the first backward. Pass retain_graph=True to the earlier call to keep them."
             )
 
     def twin(self) -> Node:
-        """A copy whose saved arrays are Tensors that know where they come from: backward of it is recorded."""
+        """A copy whose saved arrays are Tensors that know where they come from: backward of it is
+        recorded."""
         from .variable import Tensor
 
         twin = object.__new__(type(self))
-        twin.edges, twin.outputs, twin.order, twin.hooks = self.edges, self.outputs, self.order, None
+        twin.edges, twin.outputs, twin.order, twin.hooks = (
+            self.edges,
+            self.outputs,
+            self.order,
+            None,
+        )
         twin.restore, twin.guards = None, []
         saved = [Tensor._wrap(v) if _is_array(v) else v for v in self.saved]
         for place, owner, _, output in self.guards:
@@ -121,13 +138,16 @@ class Node:
         made = f", which is output {max(output, 0)} of {maker.name()}," if maker else ""
         kind = from_numpy_dtype(array.dtype).tensor_type
         raise RuntimeError(
-            "one of the variables needed for gradient computation has been modified by an inplace operation: "
-            f"[torch.{kind} {list(array.shape)}]{made} was saved by {self.name()} at version {expected} and is at "
-            f"version {found} now; expected version {expected} instead. Replace the in-place operation by one that makes "
+            "one of the variables needed for gradient computation has been modified by an inplace "
+            "operation: "
+            f"[torch.{kind} {list(array.shape)}]{made} was saved by {self.name()} at version "
+            f"{expected} and is at "
+            f"version {found} now; expected version {expected} instead. Replace the in-place "
+            "operation by one that makes "
             "a new tensor (x = x + 1, not x += 1), or change a clone()."
         )
 
-    # --- for those who look at the graph ----------------------------------------------------------------------------
+    # --- for those who look at the graph ----------------------------------------------------------
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
@@ -154,7 +174,8 @@ class Node:
         return Size(shape), from_numpy_dtype(dtype)
 
     def __call__(self, *grads: Any) -> Any:
-        """Runs this node's backward on Tensors, as the engine would: one gradient per output in, one per input out.
+        """Runs this node's backward on Tensors, as the engine would: one gradient per output in,
+        one per input out.
 
         >>> import tinygrad_course as tg
         >>> x = tg.tensor(3., requires_grad=True)
@@ -180,14 +201,15 @@ class Node:
         return add_hook(self._node_hooks().pre, hook)
 
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """`hook(grad_inputs, grad_outputs)` runs after this node's backward and may return other grad_inputs."""
+        """`hook(grad_inputs, grad_outputs)` runs after this node's backward and may return other
+        grad_inputs."""
         return add_hook(self._node_hooks().post, hook)
 
     def __repr__(self) -> str:
         return f"<{self.name()}>"
 
 
-Node.needs = Node.__dict__["edges"]  # type: ignore[attr-defined]
+Node.needs = Node.__dict__["edges"]
 
 
 def _is_array(value: Any) -> bool:
@@ -199,7 +221,9 @@ def _restore(grad: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     if grad.shape != shape:
         grad = unbroadcast(grad, shape)
     if dtype is not None:
-        grad = grad.astype(dtype) if not hasattr(grad, "_array") else grad.to(from_numpy_dtype(dtype))
+        grad = (
+            grad.astype(dtype) if not hasattr(grad, "_array") else grad.to(from_numpy_dtype(dtype))
+        )
     return grad
 
 
@@ -216,12 +240,15 @@ def unbroadcast(grad: Any, shape: tuple[int, ...]) -> Any:
     stretched = tuple(i for i, n in enumerate(shape) if n == 1 and grad.shape[i] != 1)
     if stretched:
         # Arrays say keepdims, Tensors keepdim.
-        grad = grad.sum(stretched, **({"keepdim": True} if hasattr(grad, "_array") else {"keepdims": True}))
+        grad = grad.sum(
+            stretched, **({"keepdim": True} if hasattr(grad, "_array") else {"keepdims": True})
+        )
     return grad
 
 
 class AccumulateGrad(Node):
-    """The end of an edge: adds what arrives to `variable.grad`. Made when a leaf first takes part in an operation."""
+    """The end of an edge: adds what arrives to `variable.grad`. Made when a leaf first takes part
+    in an operation."""
 
     __slots__ = ("variable",)
 
@@ -269,8 +296,13 @@ class AccumulateGrad(Node):
 
     def _own(self, grad: Any) -> Any:
         """`grad` itself when no one else holds it, else a copy in the variable's memory order."""
-        # Held by: the engine's tuple, this frame, `accumulate`'s and `run`'s frames, and getrefcount's argument.
-        if sys.getrefcount(grad) <= 5 and getattr(grad, "base", 0) is None and grad.flags.c_contiguous:
+        # Held by: the engine's tuple, this frame, `accumulate`'s and `run`'s frames, and
+        # getrefcount's argument.
+        if (
+            sys.getrefcount(grad) <= 5
+            and getattr(grad, "base", 0) is None
+            and grad.flags.c_contiguous
+        ):
             return grad
         xp = xp_of(self.variable._array)
         own = xp.empty_like(self.variable._array)

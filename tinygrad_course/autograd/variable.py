@@ -1,8 +1,9 @@
-"""Tensor: TensorBase with an autograd slot, the class that PyTorch merged `Tensor` and `Variable` into.
+"""Tensor: TensorBase with an autograd slot, the class that PyTorch merged `Tensor` and `Variable`
+into.
 
-`_edge` is the slot: (node, output number) of the operation that made the tensor, None for leaves. Whatever else
-autograd keeps (a leaf's `grad`, a view's base) is in `_meta`. Operations are bound to this class by the registry; how a
-backward pass runs is in `engine`. Lessons 04 and 05.
+`_edge` is the slot: (node, output number) of the operation that made the tensor, None for leaves.
+Whatever else autograd keeps (a leaf's `grad`, a view's base) is in `_meta`. Operations are bound to
+this class by the registry; how a backward pass runs is in `engine`. Lessons 04 and 05.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,12 +21,17 @@ from .hooks import RemovableHandle, add_hook
 from .meta import Meta
 from .node import AccumulateGrad, Edge, Node
 
+if TYPE_CHECKING:
+    from .methods import TensorMethods  # what the registry binds, written down for type checkers
+else:
+    TensorMethods = TensorBase
 
-class Tensor(TensorBase):
+
+class Tensor(TensorMethods):
     """An n-dimensional array that remembers how it was computed.
 
-    `tg.tensor(data)` makes one from data, `tg.Tensor(2, 3)` one of that size with arbitrary contents (float type of the
-    default), `tg.Tensor([2, 3])` one with those values.
+    `tg.tensor(data)` makes one from data, `tg.Tensor(2, 3)` one of that size with arbitrary
+    contents (float type of the default), `tg.Tensor([2, 3])` one with those values.
 
     >>> import tinygrad_course as tg
     >>> x = tg.tensor([1., 2.], requires_grad=True)
@@ -56,7 +62,8 @@ class Tensor(TensorBase):
 
     @staticmethod
     def _wrap_any(value: Any) -> Tensor:
-        """As `_wrap`; what kernels make of 0-dim arrays, NumPy scalars, become arrays, and Tensors stay."""
+        """As `_wrap`; what kernels make of 0-dim arrays, NumPy scalars, become arrays, and Tensors
+        stay."""
         if isinstance(value, np.generic):
             value = np.asarray(value)
         return value if isinstance(value, Tensor) else Tensor._wrap(value)
@@ -72,7 +79,7 @@ class Tensor(TensorBase):
             return self._edge
         return None if self._meta is None else self._meta.edge(self)
 
-    # --- what the graph says of this tensor -------------------------------------------------------------------------
+    # --- what the graph says of this tensor -------------------------------------------------------
 
     @property
     def requires_grad(self) -> bool:
@@ -87,21 +94,27 @@ class Tensor(TensorBase):
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Switches recording on or off for a leaf; RuntimeError for a computed tensor or an integer type."""
+        """Switches recording on or off for a leaf; RuntimeError for a computed tensor or an integer
+        type."""
         edge = self._grad_edge()
         if edge is not None and not isinstance(edge[0], AccumulateGrad):
             if not requires_grad:
                 raise RuntimeError(
-                    "you can only change requires_grad flags of leaf variables, and this one was computed by "
-                    f"{edge[0].name()}. To use its value where no gradient should flow, take x.detach()."
+                    "you can only change requires_grad flags of leaf variables, and this one was "
+                    "computed by "
+                    f"{edge[0].name()}. To use its value where no gradient should flow, take "
+                    "x.detach()."
                 )
             return self
         if requires_grad and not self.dtype.is_floating_point:
             raise RuntimeError(
-                f"only Tensors of floating point dtype can require gradients, not {self.dtype!r}: convert with .float()"
+                f"only Tensors of floating point dtype can require gradients, not {self.dtype!r}: "
+                "convert with .float()"
             )
         if requires_grad and self.volatile:
-            raise RuntimeError("a volatile Variable cannot require gradients: make it without volatile=True")
+            raise RuntimeError(
+                "a volatile Variable cannot require gradients: make it without volatile=True"
+            )
         if requires_grad or self._meta is not None:
             self._make_meta().requires_grad = bool(requires_grad)
         return self
@@ -130,20 +143,27 @@ class Tensor(TensorBase):
 
     @property
     def volatile(self) -> bool:
-        """Whether operations with this tensor are never recorded (inference mode before PyTorch 0.4)."""
+        """Whether operations with this tensor are never recorded (inference mode before PyTorch
+        0.4)."""
         return self._meta is not None and self._meta.volatile
 
     @volatile.setter
     def volatile(self, value: bool) -> None:
         if not self.is_leaf:
-            raise RuntimeError("only the volatile flag of a leaf can be changed; take x.detach() first")
+            raise RuntimeError(
+                "only the volatile flag of a leaf can be changed; take x.detach() first"
+            )
         if value and self.requires_grad:
-            raise RuntimeError("a Variable that requires gradients cannot be volatile: set requires_grad = False first")
+            raise RuntimeError(
+                "a Variable that requires gradients cannot be volatile: set requires_grad = False "
+                "first"
+            )
         self._make_meta().volatile = bool(value)
 
     @property
     def grad(self) -> Tensor | None:
-        """The accumulated gradient of a leaf (or after `retain_grad`); None until a backward pass gets here."""
+        """The accumulated gradient of a leaf (or after `retain_grad`); None until a backward pass
+        gets here."""
         meta = self._meta
         if meta is not None and meta.grad is not None:
             found: Tensor = meta.grad
@@ -151,7 +171,8 @@ class Tensor(TensorBase):
         fn = self.grad_fn
         if fn is not None and not (fn.hooks is not None and self.output_nr in fn.hooks.retain):
             warnings.warn(
-                f"this tensor was computed by {fn.name()}, and the .grad of a tensor that is not a leaf is not filled by "
+                f"this tensor was computed by {fn.name()}, and the .grad of a tensor that is not a "
+                "leaf is not filled by "
                 "backward(): call .retain_grad() on it first, or ask for the .grad of a leaf",
                 UserWarning,
                 stacklevel=2,
@@ -166,12 +187,15 @@ class Tensor(TensorBase):
             if value is self:
                 raise RuntimeError("can't assign Variable as its own grad")
             for what, mine, its in (
-                ("type", self.type(), value.type()),  # type: ignore[attr-defined]
+                ("type", self.type(), value.type()),
                 ("size", list(self.shape), list(value.shape)),
                 ("device", str(self.device), str(value.device)),
             ):
                 if mine != its:
-                    raise RuntimeError(f"assigned grad has data of a different {what}: {its}, and the tensor's is {mine}")
+                    raise RuntimeError(
+                        f"assigned grad has data of a different {what}: {its}, and the tensor's is "
+                        f"{mine}"
+                    )
         elif self._meta is None:
             return
         self._make_meta().grad = value
@@ -184,10 +208,11 @@ class Tensor(TensorBase):
     def _is_view(self) -> bool:
         return self._base is not None
 
-    # --- the same memory, without the graph -------------------------------------------------------------------------
+    # --- the same memory, without the graph -------------------------------------------------------
 
     def detach(self) -> Tensor:
-        """The same memory, cut off from the graph. In-place changes are still counted, and so still caught.
+        """The same memory, cut off from the graph. In-place changes are still counted, and so still
+        caught.
 
         >>> import tinygrad_course as tg
         >>> (tg.ones(2, requires_grad=True) * 2).detach().requires_grad
@@ -200,7 +225,8 @@ class Tensor(TensorBase):
         return result
 
     def detach_(self) -> Tensor:
-        """Makes this tensor a leaf, in place; RuntimeError for a view, whose base would still have the history."""
+        """Makes this tensor a leaf, in place; RuntimeError for a view, whose base would still have
+        the history."""
         if self._base is not None:
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
         self._edge = None
@@ -210,7 +236,8 @@ class Tensor(TensorBase):
 
     @property
     def data(self) -> Tensor:
-        """The same memory as a tensor with no history and a version counter of its own: the unguarded door.
+        """The same memory as a tensor with no history and a version counter of its own: the
+        unguarded door.
 
         Assigning swaps the memory under this tensor.
         """
@@ -225,12 +252,15 @@ class Tensor(TensorBase):
         if not isinstance(value, Tensor):
             raise TypeError(f".data is a Tensor, not {type(value).__name__}")
         if self.requires_grad and not value.dtype.is_floating_point:
-            raise RuntimeError(f"data of a tensor that requires gradients must be of a float type, not {value.dtype!r}")
+            raise RuntimeError(
+                "data of a tensor that requires gradients must be of a float type, not "
+                f"{value.dtype!r}"
+            )
         self._storage = value.storage()
         self._array = value._array
         self._storage.add_window(self)
 
-    # --- backward and hooks -----------------------------------------------------------------------------------------
+    # --- backward and hooks -----------------------------------------------------------------------
 
     def backward(
         self,
@@ -243,9 +273,10 @@ class Tensor(TensorBase):
     ) -> None:
         """Adds to the `.grad` of every leaf: gradient^T · (d self / d leaf).
 
-        `gradient` (this tensor's shape) may be left out for one element, where it is 1. `retain_graph` (of old
-        `retain_variables`) keeps the saved buffers for another pass, `create_graph` records the pass itself, `inputs`
-        restricts it to those tensors. RuntimeError without a graph, without a needed `gradient`, or on freed buffers.
+        `gradient` (this tensor's shape) may be left out for one element, where it is 1.
+        `retain_graph` (of old `retain_variables`) keeps the saved buffers for another pass,
+        `create_graph` records the pass itself, `inputs` restricts it to those tensors. RuntimeError
+        without a graph, without a needed `gradient`, or on freed buffers.
 
         >>> import tinygrad_course as tg
         >>> x = tg.tensor([1., 2.], requires_grad=True)
@@ -254,13 +285,22 @@ class Tensor(TensorBase):
         """
         from .engine import backward
 
-        backward(self, gradient, retain_graph, create_graph, inputs=inputs, retain_variables=retain_variables)
+        backward(
+            self,
+            gradient,
+            retain_graph,
+            create_graph,
+            inputs=inputs,
+            retain_variables=retain_variables,
+        )
 
     def retain_grad(self) -> None:
         """Makes backward() fill `.grad` of this tensor although it is not a leaf."""
         edge = self._grad_edge()
         if edge is None:
-            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False: no gradient reaches it")
+            raise RuntimeError(
+                "can't retain_grad on Tensor that has requires_grad=False: no gradient reaches it"
+            )
         node, index = edge
         if not isinstance(node, AccumulateGrad):
             self._make_meta()
@@ -268,12 +308,14 @@ class Tensor(TensorBase):
 
     @property
     def retains_grad(self) -> bool:
-        """Whether `retain_grad` was called on this tensor (leaves keep theirs anyway, and say False)."""
+        """Whether `retain_grad` was called on this tensor (leaves keep theirs anyway, and say
+        False)."""
         fn = self.grad_fn
         return fn is not None and fn.hooks is not None and self.output_nr in fn.hooks.retain
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
-        """Calls `hook(grad)` when the gradient of this tensor is known; what it returns, if not None, replaces it.
+        """Calls `hook(grad)` when the gradient of this tensor is known; what it returns, if not
+        None, replaces it.
 
         >>> import tinygrad_course as tg
         >>> x = tg.ones(2, requires_grad=True)
@@ -290,25 +332,34 @@ class Tensor(TensorBase):
             hooks.tensor[index] = type(hooks.pre)()
         return add_hook(hooks.tensor[index], hook)
 
-    # --- conversion, copying, printing ------------------------------------------------------------------------------
+    # --- conversion, copying, printing ------------------------------------------------------------
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
-        """The elements as a NumPy array on the same memory; `force=True` detaches and copies as far as needed.
+        """The elements as a NumPy array on the same memory; `force=True` detaches and copies as far
+        as needed.
 
         RuntimeError when the tensor requires grad, TypeError when it is on another device.
         """
         if not force:
             if self.requires_grad:
                 raise RuntimeError(
-                    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+                    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
+                    "instead."
                 )
             if self.device.type != "cpu":
-                raise TypeError(f"can't convert a {self.device} tensor to numpy: copy it to the host with .cpu() first")
+                raise TypeError(
+                    f"can't convert a {self.device} tensor to numpy: copy it to the host with "
+                    ".cpu() first"
+                )
         return self._host()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         array = self.numpy()
-        return np.array(array, dtype=dtype, copy=copy) if copy is not None else np.asarray(array, dtype=dtype)
+        return (
+            np.array(array, dtype=dtype, copy=copy)
+            if copy is not None
+            else np.asarray(array, dtype=dtype)
+        )
 
     def __repr__(self) -> str:
         from ..printing import tensor_repr
@@ -318,7 +369,8 @@ class Tensor(TensorBase):
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if not self.is_leaf:
             raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment: "
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+                "protocol at the moment: "
                 f"this one was computed by {self.grad_fn}. Copy x.detach() instead."
             )
         if id(self) not in memo:
@@ -342,14 +394,19 @@ class Tensor(TensorBase):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if not self.is_leaf:
-            raise RuntimeError(f"only leaves can be pickled, and this tensor was computed by {self.grad_fn}: pickle x.detach()")
+            raise RuntimeError(
+                f"only leaves can be pickled, and this tensor was computed by {self.grad_fn}: "
+                "pickle x.detach()"
+            )
         return _rebuild, (type(self), self._host(), str(self.device), self.requires_grad)
 
 
 _new = object.__new__
 
 
-def _rebuild(cls: type[Tensor], array: np.ndarray[Any, Any], device: str, requires_grad: bool) -> Tensor:
+def _rebuild(
+    cls: type[Tensor], array: np.ndarray[Any, Any], device: str, requires_grad: bool
+) -> Tensor:
     from ..device import Device, move
 
     tensor = _new(cls)
@@ -377,14 +434,18 @@ class Variable(metaclass=_VariableType):
 
     def __new__(cls, data: Tensor, requires_grad: bool = False, volatile: bool = False) -> Tensor:  # type: ignore[misc]
         if not isinstance(data, Tensor):
-            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}: wrap it in tg.tensor(...)")
+            raise TypeError(
+                f"Variable data has to be a tensor, but got {type(data).__name__}: wrap it in "
+                "tg.tensor(...)"
+            )
         if requires_grad and volatile:
-            raise RuntimeError("Variable can't be volatile and require_grad at the same time: leave one of them out")
+            raise RuntimeError(
+                "Variable can't be volatile and require_grad at the same time: leave one of them "
+                "out"
+            )
         variable = data.data
         if requires_grad:
             variable.requires_grad_()
         if volatile:
             variable.volatile = True
         return variable
-
-

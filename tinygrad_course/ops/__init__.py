@@ -1,4 +1,5 @@
-"""All operations: importing this package defines them, which binds their functions and methods (see `registry`)."""
+"""All operations: importing this package defines them, which binds their functions and methods (see
+`registry`)."""
 
 from . import (
     compare,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .registry import Binary, Op, Unary
+from .registry import Binary, Op, Unary, function, method
 
 
 class Eq(Binary, method=True, operator="eq", differentiable=False):
@@ -59,7 +59,9 @@ class Ge(Binary, method=True, operator="ge", differentiable=False, aliases=("gre
         return xp.greater_equal(x, y)
 
 
-class BitwiseAnd(Binary, fn="bitwise_and", method=True, inplace=True, operator="and", differentiable=False):
+class BitwiseAnd(
+    Binary, fn="bitwise_and", method=True, inplace=True, operator="and", differentiable=False
+):
     """x & y, bit by bit; logical for bool."""
 
     __slots__ = ()
@@ -69,7 +71,9 @@ class BitwiseAnd(Binary, fn="bitwise_and", method=True, inplace=True, operator="
         return xp.bitwise_and(x, y)
 
 
-class BitwiseOr(Binary, fn="bitwise_or", method=True, inplace=True, operator="or", differentiable=False):
+class BitwiseOr(
+    Binary, fn="bitwise_or", method=True, inplace=True, operator="or", differentiable=False
+):
     """x | y, bit by bit; logical for bool."""
 
     __slots__ = ()
@@ -79,7 +83,9 @@ class BitwiseOr(Binary, fn="bitwise_or", method=True, inplace=True, operator="or
         return xp.bitwise_or(x, y)
 
 
-class BitwiseXor(Binary, fn="bitwise_xor", method=True, inplace=True, operator="xor", differentiable=False):
+class BitwiseXor(
+    Binary, fn="bitwise_xor", method=True, inplace=True, operator="xor", differentiable=False
+):
     """x ^ y, bit by bit; logical for bool."""
 
     __slots__ = ()
@@ -89,7 +95,9 @@ class BitwiseXor(Binary, fn="bitwise_xor", method=True, inplace=True, operator="
         return xp.bitwise_xor(x, y)
 
 
-class BitwiseNot(Unary, fn="bitwise_not", method=True, inplace=True, operator="invert", differentiable=False):
+class BitwiseNot(
+    Unary, fn="bitwise_not", method=True, inplace=True, operator="invert", differentiable=False
+):
     """~x, bit by bit; logical for bool."""
 
     __slots__ = ()
@@ -195,10 +203,20 @@ def equal(input, other):
 
 def _require_one_dtype(x, y):
     if x.dtype != y.dtype:
-        raise RuntimeError(f"the operands must have one dtype, found {x.dtype} and {y.dtype}: convert one with .to(...)")
+        raise RuntimeError(
+            f"the operands must have one dtype, found {x.dtype} and {y.dtype}: convert one with "
+            ".to(...)"
+        )
 
 
 def _refuse_floats(symbol, *operands):
     for x in operands:
         if isinstance(x, float) or getattr(getattr(x, "dtype", None), "kind", "b") == "f":
-            raise RuntimeError(f"{symbol} works on bool and integer tensors, not on floats: compare first, e.g. x > 0")
+            raise RuntimeError(
+                f"{symbol} works on bool and integer tensors, not on floats: compare first, e.g. x "
+                "> 0"
+            )
+
+
+function(allclose, equal)
+method(allclose, equal)

@@ -1,6 +1,7 @@
 """Conversions: to another dtype or device, and copies.
 
-`to` returns the tensor itself when nothing has to change. Gradients travel back through the same conversion the other way. Lesson 01.
+`to` returns the tensor itself when nothing has to change. Gradients travel back through the same
+conversion the other way. Lesson 01.
 """
 
 from __future__ import annotations
@@ -9,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dtype import ALL, bool_, float16, float32, float64, int8, int16, int32, int64, uint8
 from ..autograd.mode import mode
 from ..autograd.variable import Tensor
 from ..device import Device, device_of, move, xp_of
-from ..dtype import DType
+from ..dtype import ALL, DType, bool_, float16, float32, float64, int8, int16, int32, int64, uint8
 from .inplace import change, require_changeable
 from .registry import Op, method
 
@@ -78,11 +78,19 @@ def to_dtype(x: Any, dtype: Any) -> Any:
     return x if x.dtype == dtype else x.astype(dtype)
 
 
-def to(self: Tensor, *args: Any, dtype: DType | None = None, device: Any = None, copy: bool = False, non_blocking: bool = False) -> Tensor:
-    """The tensor in a dtype, on a device, or in those of another tensor: x.to(tg.float64), x.to("cuda"), x.to(other).
+def to(
+    self: Tensor,
+    *args: Any,
+    dtype: DType | None = None,
+    device: Any = None,
+    copy: bool = False,
+    non_blocking: bool = False,
+) -> Tensor:
+    """The tensor in a dtype, on a device, or in those of another tensor: x.to(tg.float64),
+    x.to("cuda"), x.to(other).
 
-    Itself when nothing changes and not `copy`. Copies to a GPU are ordered with its work either way, so `non_blocking`
-    changes nothing here.
+    Itself when nothing changes and not `copy`. Copies to a GPU are ordered with its work either
+    way, so `non_blocking` changes nothing here.
 
     >>> import tinygrad_course as tg
     >>> tg.tensor([1, 2]).to(tg.float64)
@@ -96,7 +104,9 @@ def to(self: Tensor, *args: Any, dtype: DType | None = None, device: Any = None,
         elif isinstance(arg, str | Device) or (isinstance(arg, int) and not isinstance(arg, bool)):
             device = arg
         else:
-            raise TypeError(f"to() takes a dtype, a device or a tensor, not {type(arg).__name__} {arg!r}")
+            raise TypeError(
+                f"to() takes a dtype, a device or a tensor, not {type(arg).__name__} {arg!r}"
+            )
     dtype = self.dtype if dtype is None else dtype
     if not isinstance(dtype, DType):
         raise TypeError(f"dtype must be one of tg.float32, tg.int64, …, not {dtype!r}")
@@ -111,7 +121,8 @@ def to(self: Tensor, *args: Any, dtype: DType | None = None, device: Any = None,
 
 
 def type_(self: Tensor, dtype: Any = None) -> Any:
-    """The name of the tensor's type, e.g. 'torch.FloatTensor'; with a dtype or such a name, the tensor converted to it."""
+    """The name of the tensor's type, e.g. 'torch.FloatTensor'; with a dtype or such a name, the
+    tensor converted to it."""
     if dtype is None:
         prefix = "torch.cuda." if self.device.type == "cuda" else "torch."
         return prefix + self.dtype.tensor_type
@@ -122,7 +133,9 @@ def type_(self: Tensor, dtype: Any = None) -> Any:
     for candidate in ALL:
         if candidate.tensor_type == name.rpartition(".")[2]:
             return to(self, candidate, device=device)
-    raise ValueError(f"invalid type: {name!r}; the names are 'torch.FloatTensor', 'torch.LongTensor', …")
+    raise ValueError(
+        f"invalid type: {name!r}; the names are 'torch.FloatTensor', 'torch.LongTensor', …"
+    )
 
 
 def contiguous(self: Tensor) -> Tensor:
@@ -160,7 +173,10 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     """Sets every element to a number (or a 0-dim tensor, which then gets the gradients' sum)."""
     if isinstance(value, Tensor):
         if value.ndim:
-            raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
+            raise RuntimeError(
+                f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} "
+                "dimensions."
+            )
         return copy_(self, value)
     return change(_Fill, self, (), {"value": value})
 
@@ -180,24 +196,15 @@ def overwrite(self: Tensor, values: Any) -> Tensor:
     return self
 
 
-method("to", to)
-method("type", type_)
-method("contiguous", contiguous)
-method("copy_", copy_)
-method("fill_", fill_)
-method("zero_", zero_)
-method("type_as", lambda self, other: to(self, other))
-method("cpu", lambda self: to(self, device="cpu"))
-method("cuda", lambda self, device=None, non_blocking=False: to(self, device="cuda" if device is None else device))
-for _name, _dtype in {
-    "half": float16,
-    "float": float32,
-    "double": float64,
-    "byte": uint8,
-    "char": int8,
-    "short": int16,
-    "int": int32,
-    "long": int64,
-    "bool": bool_,
-}.items():
-    method(_name, lambda self, _dtype=_dtype: to(self, _dtype))
+def _as(dtype: DType) -> Any:
+    return lambda self: to(self, dtype)
+
+
+method(to, contiguous, copy_, fill_, zero_, type=type_)
+method(
+    type_as=lambda self, other: to(self, other),
+    cpu=lambda self: to(self, device="cpu"),
+    cuda=lambda self, device="cuda", non_blocking=False: to(self, device=device),
+)
+method(half=_as(float16), float=_as(float32), double=_as(float64), bool=_as(bool_))
+method(byte=_as(uint8), char=_as(int8), short=_as(int16), int=_as(int32), long=_as(int64))

@@ -165,7 +165,7 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tens
     if isinstance(data, np.ndarray) and all(s >= 0 for s in data.strides):
         data = from_numpy(data)
     if isinstance(data, Tensor):
-        return data.to(dtype or data.dtype, device=device)  # type: ignore[attr-defined, no-any-return]
+        return data.to(dtype or data.dtype, device=device)
     return tensor(data, dtype=dtype, device=device)
 
 
@@ -233,12 +233,12 @@ def _typed(dtype: DType, device: Any, args: tuple[Any, ...]) -> Tensor:
             return result
         if isinstance(data, Tensor):
             if data.dtype is not dtype:
-                raise TypeError(f"expected {name} (got {data.type()}): convert with .to(...)")  # type: ignore[attr-defined]
+                raise TypeError(f"expected {name} (got {data.type()}): convert with .to(...)")
             return data.data
         if isinstance(data, np.ndarray):
             shared = data.dtype == dtype.numpy and all(s >= 0 for s in data.strides)
             host = from_numpy(data) if shared else Tensor._wrap(data.astype(dtype.numpy))
-            return host.to(place)  # type: ignore[attr-defined, no-any-return]
+            return host.to(place)
         if isinstance(data, Sequence) and not isinstance(data, str):
             return _finish(_array_of(data, dtype), place, False)
         raise TypeError(
@@ -578,18 +578,41 @@ def new(self: Tensor, *args: Any) -> Tensor:
     return _typed(self.dtype, self.device, args)
 
 
-for _f in (
-    tensor, as_tensor, scalar_tensor, from_numpy, empty, zeros, ones, full, arange, linspace, eye, manual_seed, rand, randn, randint,
-    randperm, bernoulli,
-):  # fmt: skip
-    function(_f.__name__, _f)
-for _name, _f in {
-    "zeros_like": zeros_like, "ones_like": ones_like, "empty_like": empty_like, "full_like": full_like, "rand_like": rand_like,
-    "randn_like": randn_like,
-}.items():  # fmt: skip
-    function(_name, _f)
-for _name, _f in {
-    "new_zeros": new_zeros, "new_ones": new_ones, "new_empty": new_empty, "new_full": new_full, "new_tensor": new_tensor, "new": new,
-    "uniform_": uniform_, "normal_": normal_, "bernoulli": bernoulli,
-}.items():  # fmt: skip
-    method(_name, _f)
+function(
+    tensor,
+    as_tensor,
+    scalar_tensor,
+    from_numpy,
+    empty,
+    zeros,
+    ones,
+    full,
+    arange,
+    linspace,
+    eye,
+    manual_seed,
+    rand,
+    randn,
+    randint,
+    randperm,
+    bernoulli,
+)
+function(
+    zeros_like=zeros_like,
+    ones_like=ones_like,
+    empty_like=empty_like,
+    full_like=full_like,
+    rand_like=rand_like,
+    randn_like=randn_like,
+)
+method(
+    bernoulli,
+    new,
+    new_tensor,
+    normal_,
+    uniform_,
+    new_empty=new_empty,
+    new_full=new_full,
+    new_ones=new_ones,
+    new_zeros=new_zeros,
+)

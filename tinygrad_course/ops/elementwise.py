@@ -1,7 +1,7 @@
 """Elementwise operations: y[i] = f(x[i]), or f(x[i], y[i]) after broadcasting.
 
-Each class is a formula and its derivative; shapes, dtypes and recording are the registry's business. Integers are computed
-as floats where the mathematics asks for it. Lessons 03 and 05.
+Each class is a formula and its derivative; shapes, dtypes and recording are the registry's
+business. Integers are computed as floats where the mathematics asks for it. Lessons 03 and 05.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from .creation import scalar_tensor
 from .registry import Binary, Op, Unary, function, method
 from .views import broadcast_tensors
 
-# --- arithmetic -----------------------------------------------------------------------------------------------------
+# --- arithmetic -----------------------------------------------------------------------------------
 
 
 class Add(Binary, method=True, inplace=True, operator="add", scales=True):
@@ -32,9 +32,10 @@ class Sub(Binary, method=True, inplace=True, operator="sub", scales=True, aliase
     __slots__ = ()
 
     def forward(ctx, xp, x, y, /):
-        if isinstance(y, bool) or getattr(y, "dtype", None) == bool:
+        if isinstance(y, bool) or getattr(y, "dtype", None) == "bool":
             raise RuntimeError(
-                "Subtraction, the `-` operator, with a bool tensor is not supported: use ^ or logical_not(), or convert "
+                "Subtraction, the `-` operator, with a bool tensor is not supported: use ^ or "
+                "logical_not(), or convert "
                 "with .int()"
             )
         return xp.subtract(x, y)
@@ -72,7 +73,9 @@ class Div(Binary, fn="true_divide", method=True, inplace=True, operator="truediv
         return gx, -gx * (x / y) if ctx.needs[1] else None
 
 
-class FloorDivide(Binary, fn="floor_divide", method=True, inplace=True, operator="floordiv", differentiable=False):
+class FloorDivide(
+    Binary, fn="floor_divide", method=True, inplace=True, operator="floordiv", differentiable=False
+):
     """The largest whole number <= x / y."""
 
     __slots__ = ()
@@ -112,7 +115,10 @@ class Pow(Binary, method=True, inplace=True, operator="pow"):
         if y == 3 if isinstance(y, int | float) else False:
             out = x * x * x
         elif isinstance(y, int) and y < 0 and x.dtype.kind in "iu":
-            raise RuntimeError(f"Integers to negative integer powers are not allowed: exponent {y}; convert with .float()")
+            raise RuntimeError(
+                f"Integers to negative integer powers are not allowed: exponent {y}; convert with "
+                ".float()"
+            )
         else:
             out = xp.power(x, y)
         ctx.save(x, y, out if ctx.needs[1] else None)
@@ -139,7 +145,10 @@ class Neg(Unary, method=True, inplace=True, operator="neg", aliases=("negative",
 
     def forward(ctx, xp, x, /):
         if x.dtype == bool:
-            raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported: use ~ or logical_not()")
+            raise RuntimeError(
+                "Negation, the `-` operator, on a bool tensor is not supported: use ~ or "
+                "logical_not()"
+            )
         return xp.negative(x)
 
     def backward(ctx, g):
@@ -231,7 +240,7 @@ class Rsqrt(Unary, method=True, inplace=True, floats=True):
         return g * (y * y * y * -0.5)
 
 
-# --- exponentials, logarithms, trigonometry -------------------------------------------------------------------------
+# --- exponentials, logarithms, trigonometry -------------------------------------------------------
 
 
 class Exp(Unary, method=True, inplace=True, floats=True):
@@ -336,7 +345,8 @@ class Tanh(Unary, method=True, inplace=True, floats=True):
 
 
 class Sigmoid(Unary, method=True, inplace=True, floats=True):
-    """1 / (1 + e^-x), computed as tanh(x/2)/2 + 1/2 (no overflow, and twice as fast); dx = g·y·(1 - y)."""
+    """1 / (1 + e^-x), computed as tanh(x/2)/2 + 1/2 (no overflow, and twice as fast); dx = g·y·(1 -
+    y)."""
 
     __slots__ = ()
 
@@ -365,7 +375,7 @@ class Relu(Unary, method=True, inplace=True):
         return g * (y > 0)
 
 
-# --- rounding and signs: flat, so the gradient is zero --------------------------------------------------------------
+# --- rounding and signs: flat, so the gradient is zero --------------------------------------------
 
 
 class _Flat(Unary):
@@ -422,7 +432,7 @@ class Round(_Flat, method=True, inplace=True):
         return xp.round(x, decimals)
 
 
-# --- choosing -------------------------------------------------------------------------------------------------------
+# --- choosing -------------------------------------------------------------------------------------
 
 
 class Maximum(Binary, method=True):
@@ -456,7 +466,8 @@ class Minimum(Binary, method=True):
 
 
 class Clamp(Op, method=True, inplace=True, aliases=("clip",)):
-    """x kept within [min, max] (numbers, either may be None); dx = g where min <= x <= max, else 0."""
+    """x kept within [min, max] (numbers, either may be None); dx = g where min <= x <= max, else
+    0."""
 
     __slots__ = ()
 
@@ -464,7 +475,9 @@ class Clamp(Op, method=True, inplace=True, aliases=("clip",)):
         if min is None and max is None:
             raise RuntimeError("clamp: at least one of 'min' or 'max' must not be None")
         if isinstance(min, Tensor) or isinstance(max, Tensor):
-            raise TypeError("clamp: bounds that are tensors are not there; use maximum() and minimum()")
+            raise TypeError(
+                "clamp: bounds that are tensors are not there; use maximum() and minimum()"
+            )
         ctx.save(x, min, max)
         if x.dtype.kind in "iu" and (isinstance(min, float) or isinstance(max, float)):
             x = x.astype("float32")
@@ -472,12 +485,15 @@ class Clamp(Op, method=True, inplace=True, aliases=("clip",)):
 
     def backward(ctx, g):
         x, low, high = ctx.saved
-        inside = x >= low if high is None else x <= high if low is None else (x >= low) & (x <= high)
+        inside = (
+            x >= low if high is None else x <= high if low is None else (x >= low) & (x <= high)
+        )
         return g * inside
 
 
 class Where(Op, fn=""):
-    """x where condition, else y (all of one shape and dtype); dx = g·condition, dy = g·not condition."""
+    """x where condition, else y (all of one shape and dtype); dx = g·condition, dy = g·not
+    condition."""
 
     __slots__ = ()
 
@@ -507,12 +523,15 @@ def where(condition, input, other):
     condition = Tensor._wrap_any(condition)
     if condition._array.dtype != bool:
         raise RuntimeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype!r}: compare "
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            f"{condition.dtype!r}: compare "
             "first, e.g. x != 0"
         )
     x, y = Binary.promote(input, other)
     if not isinstance(x, Tensor):
-        x = scalar_tensor(x, dtype=y.dtype if isinstance(y, Tensor) else None, device=condition.device)
+        x = scalar_tensor(
+            x, dtype=y.dtype if isinstance(y, Tensor) else None, device=condition.device
+        )
     if not isinstance(y, Tensor):
         y = scalar_tensor(y, dtype=x.dtype, device=condition.device)
     return Where.fn(*broadcast_tensors(condition, x, y))
@@ -520,5 +539,5 @@ def where(condition, input, other):
 
 exp, log, sin, cos, sign, floor = Exp.fn, Log.fn, Sin.fn, Cos.fn, Sign.fn, Floor.fn
 
-function("where", where)
-method("where", lambda self, condition, other: where(condition, self, other))
+function(where=where)
+method(where=lambda self, condition, other: where(condition, self, other))

@@ -1,7 +1,7 @@
 """Indexing: picking elements out by place, and putting gradients (or values) back there.
 
-`x[...]` with ints, slices, None and Ellipsis is a view; with bool masks, tensors or lists of ints it copies. When a place is picked
-several times its gradients add up. Lesson 03.
+`x[...]` with ints, slices, None and Ellipsis is a view; with bool masks, tensors or lists of ints
+it copies. When a place is picked several times its gradients add up. Lesson 03.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from .views import basic_index, expand, select, stack
 
 
 class _TakeIndex(Op, fn="", node="IndexBackward0"):
-    """x[index] for an index with masks or arrays of places; dx = zeros with g added at those places."""
+    """x[index] for an index with masks or arrays of places; dx = zeros with g added at those
+    places."""
 
     __slots__ = ()
 
@@ -88,7 +89,8 @@ def _sum_to(g: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _normalise(x: Tensor, index: Any) -> tuple[tuple[Any, ...], bool]:
-    """The index as a tuple for the array, one dim or more per entry, and whether it is basic (a view)."""
+    """The index as a tuple for the array, one dim or more per entry, and whether it is basic (a
+    view)."""
     parts = index if isinstance(index, tuple) else (index,)
     found: list[Any] = []
     basic, dims = True, 0
@@ -96,7 +98,10 @@ def _normalise(x: Tensor, index: Any) -> tuple[tuple[Any, ...], bool]:
         if isinstance(part, Tensor):
             kind = part._array.dtype.kind
             if kind == "f":
-                raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, not {part.dtype!r}")
+                raise IndexError(
+                    "tensors used as indices must be long, int, byte or bool tensors, not "
+                    f"{part.dtype!r}"
+                )
             if kind != "b" and part.ndim == 0:
                 part = int(part.item())
             else:
@@ -115,10 +120,13 @@ def _normalise(x: Tensor, index: Any) -> tuple[tuple[Any, ...], bool]:
         elif isinstance(part, slice):
             part = slice(*(v if v is None else int(v) for v in (part.start, part.stop, part.step)))
             if part.step is not None and part.step <= 0:
-                raise ValueError("step must be greater than zero: a tensor has no negative strides, use flip()")
+                raise ValueError(
+                    "step must be greater than zero: a tensor has no negative strides, use flip()"
+                )
         elif not (part is None or part is Ellipsis or isinstance(part, bool | int)):
             raise TypeError(
-                "only integers, slices (`:`), ellipsis (`...`), None and long or bool Variables are valid indices (got "
+                "only integers, slices (`:`), ellipsis (`...`), None and long or bool Variables "
+                "are valid indices (got "
                 f"{type(part).__name__})"
             )
         if hasattr(part, "strides"):
@@ -149,7 +157,8 @@ def _check_ints(x: Tensor, parts: list[Any], dims: int) -> None:
                 shape = tuple(x.shape[dim : dim + part.ndim])
                 if tuple(part.shape) != shape:
                     raise IndexError(
-                        f"The shape of the mask {list(part.shape)} at index {dim} does not match the shape of the indexed tensor "
+                        f"The shape of the mask {list(part.shape)} at index {dim} does not match "
+                        "the shape of the indexed tensor "
                         f"{list(x.shape)} at index {dim}"
                     )
                 dim += part.ndim
@@ -157,7 +166,9 @@ def _check_ints(x: Tensor, parts: list[Any], dims: int) -> None:
             n = x.shape[dim]
             if part.size and not bool(((part >= -n) & (part < n)).all()):
                 bad = part[(part < -n) | (part >= n)].reshape(-1)[0]
-                raise IndexError(f"index {int(bad)} is out of bounds for dimension {dim} with size {n}")
+                raise IndexError(
+                    f"index {int(bad)} is out of bounds for dimension {dim} with size {n}"
+                )
             dim += 1
         else:
             n = x.shape[dim]
@@ -171,7 +182,10 @@ def getitem(self: Tensor, index: Any) -> Tensor:
     if type(index) is int:  # rows of a tensor, the commonest case, without the long way
         n = self._array.shape[0] if self._array.ndim else None
         if n is None:
-            raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` to convert it to a Python number")
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` to convert it to a Python "
+                "number"
+            )
         if not -n <= index < n:
             raise IndexError(f"index {index} is out of bounds for dimension 0 with size {n}")
         return select(self, 0, index)
@@ -180,7 +194,8 @@ def getitem(self: Tensor, index: Any) -> Tensor:
 
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:
-    """x[index] = value, in place, with history: the value gets the gradient of the places it went to."""
+    """x[index] = value, in place, with history: the value gets the gradient of the places it went
+    to."""
     parts, basic = _normalise(self, index)
     if basic:
         target = basic_index(self, parts)
@@ -189,12 +204,13 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     if not isinstance(value, Tensor):
         value = Tensor._wrap(move(np.asarray(value, self.dtype.numpy), self.device))
     elif value.device != self.device:
-        value = value.to(self.device)  # type: ignore[attr-defined]
+        value = value.to(self.device)
     try:
-        change(_SetIndex, self, (value.to(self.dtype),), {"index": parts})  # type: ignore[attr-defined]
+        change(_SetIndex, self, (value.to(self.dtype),), {"index": parts})
     except ValueError as error:
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to the places that the index of a tensor "
+            f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to the "
+            "places that the index of a tensor "
             f"of shape {list(self.shape)} selects"
         ) from error
 
@@ -205,38 +221,48 @@ def _set_view(target: Tensor, value: Any) -> None:
         while value.ndim > target.ndim and value.shape[0] == 1:
             value = select(value, 0, 0)
         if value.ndim > target.ndim or any(
-            n not in (1, m) for n, m in zip(reversed(value.shape), reversed(target.shape), strict=False)
+            n not in (1, m)
+            for n, m in zip(reversed(value.shape), reversed(target.shape), strict=False)
         ):
             raise RuntimeError(
-                f"expand(v, size): the value of shape {list(value.shape)} cannot be written to a place of shape {list(target.shape)}"
+                f"expand(v, size): the value of shape {list(value.shape)} cannot be written to a "
+                f"place of shape {list(target.shape)}"
             )
-        target.copy_(value)  # type: ignore[attr-defined]
+        target.copy_(value)
     elif isinstance(value, int | float):
-        target.fill_(value)  # type: ignore[attr-defined]
+        target.fill_(value)
     else:
-        target.copy_(Tensor._wrap(move(np.asarray(value, target.dtype.numpy), target.device)))  # type: ignore[attr-defined]
+        target.copy_(Tensor._wrap(move(np.asarray(value, target.dtype.numpy), target.device)))
 
 
-# --- along one dim --------------------------------------------------------------------------------------------------
+# --- along one dim --------------------------------------------------------------------------------
 
 
 def _along(xp: Any, places: Any, dim: int) -> tuple[Any, ...]:
     """An index that picks, at every position, the place that `places` names along `dim`."""
-    grid = [xp.arange(n).reshape((-1,) + (1,) * (places.ndim - i - 1)) for i, n in enumerate(places.shape)]
+    grid = [
+        xp.arange(n).reshape((-1,) + (1,) * (places.ndim - i - 1))
+        for i, n in enumerate(places.shape)
+    ]
     grid[dim] = places
     return tuple(grid)
 
 
 def _require_places(places: Any, n: int, name: str) -> None:
     if places.dtype.kind not in "iu" or places.dtype.itemsize not in (4, 8):
-        raise RuntimeError(f"{name}(): Expected dtype int64 for index, got {places.dtype}: convert with .long()")
+        raise RuntimeError(
+            f"{name}(): Expected dtype int64 for index, got {places.dtype}: convert with .long()"
+        )
     if places.size and not bool(((places >= 0) & (places < n)).all()):
         bad = places[(places < 0) | (places >= n)].reshape(-1)[0]
-        raise RuntimeError(f"{name}(): index {int(bad)} is out of bounds for dimension with size {n}")
+        raise RuntimeError(
+            f"{name}(): index {int(bad)} is out of bounds for dimension with size {n}"
+        )
 
 
 class Gather(Op, fn=""):
-    """out[i, j] = x[i, places[i, j]] along dim 1, likewise for others; dx = zeros with g added there."""
+    """out[i, j] = x[i, places[i, j]] along dim 1, likewise for others; dx = zeros with g added
+    there."""
 
     __slots__ = ()
 
@@ -250,7 +276,8 @@ class Gather(Op, fn=""):
 
 
 class PutAlong(Op, fn=""):
-    """Zeros of `shape` with x added at the places along `dim`: the adjoint of gather; dx = gather(g)."""
+    """Zeros of `shape` with x added at the places along `dim`: the adjoint of gather; dx =
+    gather(g)."""
 
     __slots__ = ()
 
@@ -273,7 +300,8 @@ def put_along(x: Any, places: Any, shape: tuple[int, ...], dim: int) -> Any:
 
 
 def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """out[i][j] = input[i][index[i][j]] for dim 1 (and likewise for each dim); index may be smaller than input.
+    """out[i][j] = input[i][index[i][j]] for dim 1 (and likewise for each dim); index may be smaller
+    than input.
 
     >>> import tinygrad_course as tg
     >>> gather(tg.tensor([[1, 2], [3, 4]]), 1, tg.tensor([[0, 0], [1, 0]]))
@@ -283,12 +311,14 @@ def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
     dim = wrap_dim(dim, input.ndim)
     if index.ndim != input.ndim and max(index.ndim, 1) != max(input.ndim, 1):
         raise RuntimeError(
-            f"Index tensor must have the same number of dimensions as input tensor: {index.ndim} and {input.ndim}"
+            f"Index tensor must have the same number of dimensions as input tensor: {index.ndim} "
+            f"and {input.ndim}"
         )
     for d in range(input.ndim if index.ndim == input.ndim else 0):
         if d != dim and index.shape[d] > input.shape[d]:
             raise RuntimeError(
-                f"Size does not match at dimension {d} expected index {list(index.shape)} to be no larger than self "
+                f"Size does not match at dimension {d} expected index {list(index.shape)} to be no "
+                "larger than self "
                 f"{list(input.shape)} apart from dimension {dim}"
             )
     _require_places(index._array, input.shape[dim] if input.ndim else 1, "gather")
@@ -313,7 +343,8 @@ class ScatterAdd(Op, fn=""):
 
 
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """A copy of input with src[i][j] added to out[i][index[i][j]] for dim 1 (and likewise for each dim).
+    """A copy of input with src[i][j] added to out[i][index[i][j]] for dim 1 (and likewise for each
+    dim).
 
     >>> import tinygrad_course as tg
     >>> scatter_add(tg.zeros(3), 0, tg.tensor([0, 2, 0]), tg.tensor([1., 2., 3.]))
@@ -334,7 +365,8 @@ def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 def _same_places(index: Tensor, src: Tensor) -> Tensor:
     if index.ndim != src.ndim or any(n > m for n, m in zip(index.shape, src.shape, strict=True)):
         raise RuntimeError(
-            f"Expected index {list(index.shape)} to be no larger than src {list(src.shape)} in any dimension"
+            f"Expected index {list(index.shape)} to be no larger than src {list(src.shape)} in any "
+            "dimension"
         )
     if index.shape != src.shape:
         return basic_index(src, tuple(slice(n) for n in index.shape))
@@ -342,7 +374,8 @@ def _same_places(index: Tensor, src: Tensor) -> Tensor:
 
 
 class IndexSelect(Op, fn=""):
-    """The rows of x (slices of `dim`) that the places name; dx = zeros with g added to those rows."""
+    """The rows of x (slices of `dim`) that the places name; dx = zeros with g added to those
+    rows."""
 
     __slots__ = ()
 
@@ -383,17 +416,24 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """
     dim = wrap_dim(dim, input.ndim)
     if index.ndim > 1:
-        raise IndexError(f"index_select(): Index is supposed to be a vector, not of shape {list(index.shape)}")
+        raise IndexError(
+            f"index_select(): Index is supposed to be a vector, not of shape {list(index.shape)}"
+        )
     places, n = index._array, input.shape[dim] if input.ndim else 1
     if places.dtype.kind not in "iu" or places.dtype.itemsize < 4:
-        raise RuntimeError(f"index_select(): Expected dtype int32 or int64 for index, got {index.dtype!r}")
+        raise RuntimeError(
+            f"index_select(): Expected dtype int32 or int64 for index, got {index.dtype!r}"
+        )
     if places.size and not bool(((places >= 0) & (places < n)).all()):
-        raise IndexError(f"index out of range in self: dim {dim} has size {n}, index holds {index.tolist()}")
+        raise IndexError(
+            f"index out of range in self: dim {dim} has size {n}, index holds {index.tolist()}"
+        )
     return IndexSelect.fn(input, index, dim)
 
 
 class IndexAdd(Op, fn=""):
-    """x with alpha · the rows of y added at the places of `dim`; dx = g, dy = alpha · index_select(g)."""
+    """x with alpha · the rows of y added at the places of `dim`; dx = g, dy = alpha ·
+    index_select(g)."""
 
     __slots__ = ()
 
@@ -412,13 +452,19 @@ class IndexAdd(Op, fn=""):
 def _index_add_checks(self: Tensor, dim: int, index: Tensor, source: Tensor) -> int:
     dim = wrap_dim(dim, self.ndim)
     if index.ndim > 1:
-        raise IndexError(f"index_add(): Index is supposed to be a vector, not of shape {list(index.shape)}")
+        raise IndexError(
+            f"index_add(): Index is supposed to be a vector, not of shape {list(index.shape)}"
+        )
     if source.dtype is not self.dtype:
-        raise RuntimeError(f"index_add(): self ({self.dtype!r}) and source ({source.dtype!r}) must have the same scalar type")
+        raise RuntimeError(
+            f"index_add(): self ({self.dtype!r}) and source ({source.dtype!r}) must have the same "
+            "scalar type"
+        )
     expected = [index.numel() if d == dim else n for d, n in enumerate(self.shape)]
     if list(source.shape) != expected:
         raise RuntimeError(
-            f"index_add(): source of shape {list(source.shape)} does not fit: for self {list(self.shape)} and {index.numel()} places "
+            f"index_add(): source of shape {list(source.shape)} does not fit: for self "
+            f"{list(self.shape)} and {index.numel()} places "
             f"along dim {dim} it must be {expected}"
         )
     _require_places(index._array, self.shape[dim], "index_add")
@@ -441,7 +487,7 @@ def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     return change(IndexAdd, self, (index, source), {"dim": dim, "alpha": alpha})
 
 
-# --- masks ----------------------------------------------------------------------------------------------------------
+# --- masks ----------------------------------------------------------------------------------------
 
 
 class _MaskedFill(Op, fn="", node="MaskedFillBackward0"):
@@ -460,7 +506,9 @@ class _MaskedFill(Op, fn="", node="MaskedFillBackward0"):
 
 def _mask_for(self: Tensor, mask: Tensor) -> Tensor:
     if mask._array.dtype != bool:
-        raise RuntimeError(f"masked_fill only supports boolean masks, but got mask with dtype {mask.dtype!r}")
+        raise RuntimeError(
+            f"masked_fill only supports boolean masks, but got mask with dtype {mask.dtype!r}"
+        )
     return mask if mask.shape == self.shape else expand(mask, self.shape)
 
 
@@ -471,7 +519,9 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     >>> masked_fill(tg.tensor([1., 2.]), tg.tensor([True, False]), 0)
     tensor([0., 2.])
     """
-    return _MaskedFill.fn(input, _mask_for(input, mask), float(value) if input.is_floating_point() else value)
+    return _MaskedFill.fn(
+        input, _mask_for(input, mask), float(value) if input.is_floating_point() else value
+    )
 
 
 def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
@@ -505,15 +555,11 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     if not a.ndim:
         return Tensor._wrap(places[0].reshape(-1, 1)[:, :0])
 
-
     return stack(vectors, 1)
 
 
-for _f in (gather, scatter_add, index_select, index_add, masked_fill, masked_select, nonzero):
-    function(_f.__name__, _f)
-    method(_f.__name__, _f)
-for _f in (scatter_add_, index_add_, masked_fill_):
-    method(_f.__name__, _f)
-method("__getitem__", getitem)
-method("__setitem__", setitem)
-
+function(gather, scatter_add, index_select, index_add, masked_fill, masked_select, nonzero)
+method(gather, scatter_add, index_select, index_add, masked_fill, masked_select, nonzero)
+method(scatter_add_, index_add_, masked_fill_)
+method(__getitem__=getitem)
+method(__setitem__=setitem)

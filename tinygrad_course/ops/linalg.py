@@ -1,4 +1,5 @@
-"""Matrix products. All arithmetic is BLAS's, through the array library; the derivatives are products again. Lesson 03."""
+"""Matrix products. All arithmetic is BLAS's, through the array library; the derivatives are
+products again. Lesson 03."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from .views import expand, reshape, unsqueeze
 def _require_one_dtype(x, y):
     if x.dtype != y.dtype:
         raise RuntimeError(
-            f"expected m1 and m2 to have the same dtype, but got: {x.dtype} != {y.dtype}: convert one with .to(...)"
+            f"expected m1 and m2 to have the same dtype, but got: {x.dtype} != {y.dtype}: convert "
+            "one with .to(...)"
         )
 
 
@@ -92,11 +94,15 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """
     for name, m in (("self", input), ("mat2", mat2)):
         if m.ndim != 2:
-            raise RuntimeError(f"{name} must be a matrix, but has shape {list(m.shape)}: use matmul for other shapes")
+            raise RuntimeError(
+                f"{name} must be a matrix, but has shape {list(m.shape)}: use matmul for other "
+                "shapes"
+            )
     if input.shape[1] != mat2.shape[0]:
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied ({'x'.join(map(str, input.shape))} and "
-            f"{'x'.join(map(str, mat2.shape))}): the columns of the first must be as many as the rows of the second"
+            f"{'x'.join(map(str, mat2.shape))}): the columns of the first must be as many as the "
+            "rows of the second"
         )
     _require_one_dtype(input, mat2)
     return Mm.fn(input, mat2)
@@ -109,7 +115,8 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
             raise RuntimeError(f"{name} must be a 3D tensor, but has shape {list(m.shape)}")
     if input.shape[0] != mat2.shape[0] or input.shape[2] != mat2.shape[1]:
         raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{input.shape[0]}, {input.shape[2]}] but got: "
+            f"Expected size for first two dimensions of batch2 tensor to be: [{input.shape[0]}, "
+            f"{input.shape[2]}] but got: "
             f"[{mat2.shape[0]}, {mat2.shape[1]}]."
         )
     _require_one_dtype(input, mat2)
@@ -119,10 +126,13 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """The product of a matrix (n, k) and a vector (k,)."""
     if input.ndim != 2 or vec.ndim != 1:
-        raise RuntimeError(f"vector + matrix @ vector expected, got {vec.ndim}D vector and {input.ndim}D matrix")
+        raise RuntimeError(
+            f"vector + matrix @ vector expected, got {vec.ndim}D vector and {input.ndim}D matrix"
+        )
     if input.shape[1] != vec.shape[0]:
         raise RuntimeError(
-            f"size mismatch, got input ({input.shape[0]}), mat ({input.shape[0]}x{input.shape[1]}), vec ({vec.shape[0]})"
+            f"size mismatch, got input ({input.shape[0]}), mat "
+            f"({input.shape[0]}x{input.shape[1]}), vec ({vec.shape[0]})"
         )
     _require_one_dtype(input, vec)
     return Mv.fn(input, vec)
@@ -139,7 +149,8 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
         raise RuntimeError(f"1D tensors expected, but got {input.ndim}D and {tensor.ndim}D tensors")
     if input.shape != tensor.shape:
         raise RuntimeError(
-            f"inconsistent tensor size, expected tensor {list(input.shape)} and src {list(tensor.shape)} to have the same number "
+            f"inconsistent tensor size, expected tensor {list(input.shape)} and src "
+            f"{list(tensor.shape)} to have the same number "
             "of elements"
         )
     _require_one_dtype(input, tensor)
@@ -147,7 +158,8 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
 
 
 def matmul(input: Any, other: Any) -> Any:
-    """The matrix product as `@` means it: vectors, matrices, and batches of matrices that broadcast.
+    """The matrix product as `@` means it: vectors, matrices, and batches of matrices that
+    broadcast.
 
     >>> import tinygrad_course as tg
     >>> matmul(tg.ones(2, 1, 3, 4), tg.ones(5, 4, 6)).shape
@@ -158,8 +170,10 @@ def matmul(input: Any, other: Any) -> Any:
         if not isinstance(v, Tensor):
             raise TypeError(f"matmul(): both operands must be Tensors, not {type(v).__name__}")
         if v.ndim == 0:
-            raise RuntimeError("both arguments to matmul need to be at least 1D, but they are "
-                               f"{x.ndim}D and {y.ndim}D")
+            raise RuntimeError(
+                "both arguments to matmul need to be at least 1D, but they are "
+                f"{x.ndim}D and {y.ndim}D"
+            )
     if x.ndim == 1 and y.ndim == 1:
         return dot(x, y)
     if x.ndim == 2 and y.ndim == 2:
@@ -200,9 +214,7 @@ def _operator(self: Tensor, other: Any) -> Any:
     return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
 
 
-for _f in (mm, bmm, mv, dot, matmul, outer, addmm):
-    function(_f.__name__, _f)
-    method(_f.__name__, _f)
-function("ger", outer)
-method("__matmul__", _operator)
-
+function(mm, bmm, mv, dot, matmul, outer, addmm)
+method(mm, bmm, mv, dot, matmul, outer, addmm)
+function(ger=outer)
+method(__matmul__=_operator)

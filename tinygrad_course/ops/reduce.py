@@ -1,7 +1,7 @@
 """Reductions: one number out of many, over all dims or some.
 
-`dim` is an int, several ints, or None for all; `keepdim=True` leaves reduced dims behind with size 1. Integers and bools are
-summed as int64. Lesson 03.
+`dim` is an int, several ints, or None for all; `keepdim=True` leaves reduced dims behind with size
+1. Integers and bools are summed as int64. Lesson 03.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def _numpy_type(dtype, x):
 
 
 def spread(g, shape, dims, keepdim):
-    """`g`, the gradient of a reduction over `dims`, expanded back to `shape`: a view with stride 0."""
+    """`g`, the gradient of a reduction over `dims`, expanded back to `shape`: a view with stride
+    0."""
     if not keepdim:
         g = g.reshape(tuple(1 if i in dims else n for i, n in enumerate(shape)))
     return expand(g, shape)
@@ -56,7 +57,8 @@ class Mean(Op, method=True):
     def forward(ctx, xp, x, /, dim=None, keepdim=False, *, dtype=None):
         if x.dtype.kind != "f" and dtype is None:
             raise RuntimeError(
-                f"mean(): could not infer output dtype. Input dtype must be a floating point dtype, got {x.dtype}: convert "
+                "mean(): could not infer output dtype. Input dtype must be a floating point "
+                f"dtype, got {x.dtype}: convert "
                 "with .float(), or pass dtype="
             )
         dims = wrap_dims(dim, x.ndim)
@@ -88,14 +90,15 @@ class Prod(Op, method=True):
 
 
 def _others(x, dims):
-    """For each element the product of the others along `dims`: products from the left times products from the right."""
+    """For each element the product of the others along `dims`: products from the left times
+    products from the right."""
     shape = tuple(x.shape)
     kept = tuple(i for i in range(len(shape)) if i not in dims)
     order = kept + tuple(dims)
     n = 1
     for d in dims:
         n *= shape[d]
-    rows = permute(x, order).reshape(tuple(shape[i] for i in kept) + (n,))
+    rows = permute(x, order).reshape((*(shape[i] for i in kept), n))
     left, right = [rows[..., :1] * 0 + 1], [rows[..., :1] * 0 + 1]
     for i in range(n - 1):
         left.append(left[-1] * rows[..., i : i + 1])
@@ -124,11 +127,14 @@ class Var(Op, fn="", method=False):
 
     def backward(ctx, g):
         x, dims, keepdim, n = ctx.saved
-        return spread(g, x.shape, dims, keepdim) * ((x - mean(x, dims, True)) * (2 / n if n else float("nan")))
+        return spread(g, x.shape, dims, keepdim) * (
+            (x - mean(x, dims, True)) * (2 / n if n else float("nan"))
+        )
 
 
 def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
-    """The variance over `dim`: Σ (x - mean)² / (n - correction), correction 1 unless `unbiased=False`.
+    """The variance over `dim`: Σ (x - mean)² / (n - correction), correction 1 unless
+    `unbiased=False`.
 
     >>> import tinygrad_course as tg
     >>> var(tg.tensor([1., 2., 3.]))
@@ -152,7 +158,8 @@ def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
 
 
 class AMax(Op, fn="amax", method=True):
-    """The largest element over `dim`; the gradient is shared equally among those that are largest."""
+    """The largest element over `dim`; the gradient is shared equally among those that are
+    largest."""
 
     __slots__ = ()
 
@@ -167,7 +174,8 @@ class AMax(Op, fn="amax", method=True):
 
 
 class AMin(Op, fn="amin", method=True):
-    """The smallest element over `dim`; the gradient is shared equally among those that are smallest."""
+    """The smallest element over `dim`; the gradient is shared equally among those that are
+    smallest."""
 
     __slots__ = ()
 
@@ -188,13 +196,17 @@ def _share(ctx, g):
 
 
 class _Extreme(Op, fn=""):
-    """The largest or smallest along one dim and the place of its first occurrence; the gradient goes to that place."""
+    """The largest or smallest along one dim and the place of its first occurrence; the gradient
+    goes to that place."""
 
     __slots__ = ()
 
     def forward(ctx, xp, x, /, dim, keepdim, largest):
         if x.size == 0 and x.shape[dim] == 0:
-            raise IndexError(f"max/min along dim {dim} needs at least one element there, the shape is {list(x.shape)}")
+            raise IndexError(
+                f"max/min along dim {dim} needs at least one element there, the shape is "
+                f"{list(x.shape)}"
+            )
         places = x.argmax(dim) if largest else x.argmin(dim)
         places = xp.expand_dims(places, dim) if x.ndim else places
         values = xp.take_along_axis(x, places, dim) if x.ndim else x.copy()
@@ -227,7 +239,8 @@ class min_result(NamedTuple):
 
 
 def max_(input, dim=None, keepdim=False):
-    """The largest element; with an int `dim`, (values, indices) along it; with a tensor, the larger of both.
+    """The largest element; with an int `dim`, (values, indices) along it; with a tensor, the larger
+    of both.
 
     >>> import tinygrad_course as tg
     >>> tg.max(tg.tensor([[1., 3.], [5., 2.]]), 1).indices
@@ -241,7 +254,8 @@ def max_(input, dim=None, keepdim=False):
 
 
 def min_(input, dim=None, keepdim=False):
-    """The smallest element; with an int `dim`, (values, indices) along it; with a tensor, the smaller of both.
+    """The smallest element; with an int `dim`, (values, indices) along it; with a tensor, the
+    smaller of both.
 
     >>> import tinygrad_course as tg
     >>> tg.min(tg.tensor([[1., 3.], [5., 2.]]), 1).values
@@ -327,6 +341,5 @@ class LogSumExp(Op, fn="logsumexp", method=True, floats=True):
 
 mean, total = Mean.fn, Sum.fn
 
-for _f in (var, std, max_, min_):  # max_ and min_ leave Python's own names alone here
-    function(_f.__name__.rstrip("_"), _f)
-    method(_f.__name__.rstrip("_"), _f)
+function(var, std, max=max_, min=min_)
+method(var, std, max=max_, min=min_)

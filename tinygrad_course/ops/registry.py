@@ -1,8 +1,10 @@
-"""The registry: what turns the formula of an operation into functions, methods and operators, and records them.
+"""The registry: what turns the formula of an operation into functions, methods and operators, and
+records them.
 
-An operation is a class with `forward(ctx, xp, *arrays, /, *parameters)` on raw arrays and `backward(ctx, *grads)`. Its node is the
-context: `ctx.save(...)` in forward, `ctx.saved` in backward. Defining the class binds its public names. Called on plain
-arrays, an operation just runs its kernel; called on Tensors, it is recorded when one of them needs a gradient. Lessons 04-06.
+An operation is a class with `forward(ctx, xp, *arrays, /, *parameters)` on raw arrays and
+`backward(ctx, *grads)`. Its node is the context: `ctx.save(...)` in forward, `ctx.saved` in
+backward. Defining the class binds its public names. Called on plain arrays, an operation just runs
+its kernel; called on Tensors, it is recorded when one of them needs a gradient. Lessons 04-06.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import inspect
 import operator as python_operator
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,14 +41,16 @@ class _Unrecorded:
 
 UNRECORDED = _Unrecorded()
 _new = object.__new__
+_ndarray = np.ndarray  # one lookup less on the path that every operation takes
 
 
 class Op(Node):
     """Base of the engine's operations. See the class keywords in `__init_subclass__`.
 
-    Before the slash `forward` takes arrays (None for an optional one that is absent), after it plain parameters; it returns an
-    array or a tuple of arrays. `backward` gets a gradient per output and returns one per array. It runs on arrays, or on
-    Tensors when it is itself recorded, so it is written with operators and the `fn` of other operations.
+    Before the slash `forward` takes arrays (None for an optional one that is absent), after it
+    plain parameters; it returns an array or a tuple of arrays. `backward` gets a gradient per
+    output and returns one per array. It runs on arrays, or on Tensors when it is itself recorded,
+    so it is written with operators and the `fn` of other operations.
     """
 
     __slots__ = ()
@@ -71,9 +76,10 @@ class Op(Node):
         aliases: tuple[str, ...] = (),
         scales: bool = False,
     ) -> None:
-        """Binds an operation. `fn` is its public name ('' for none; the default is the class name in lower case), `aliases` more of them;
-        `method` binds Tensor.fn, `inplace` Tensor.fn_; `operator` is e.g. 'add' for x + y, y + x and x += y; `node` the name
-        of the node, `floats=True` computes integers as floats, `scales=True` gives the function an `alpha` that
+        """Binds an operation. `fn` is its public name ('' for none; the default is the class name
+        in lower case), `aliases` more of them; `method` binds Tensor.fn, `inplace` Tensor.fn_;
+        `operator` is e.g. 'add' for x + y, y + x and x += y; `node` the name of the node,
+        `floats=True` computes integers as floats, `scales=True` gives the function an `alpha` that
         multiplies the second operand, `differentiable=False` never records.
         """
         super().__init_subclass__()
@@ -88,7 +94,7 @@ class Op(Node):
         cls.arity = len(cls.array_names)
         if scales:
             cls.scales = True
-        cls.fn = staticmethod(cls._function())  # type: ignore[assignment]
+        cls.fn = staticmethod(cls._function())
         OPS[cls.__name__] = cls
         if fn == "":
             return
@@ -104,18 +110,22 @@ class Op(Node):
         if operator is not None:
             setattr(Tensor, f"__{operator}__", _named(cls._operator(), f"__{operator}__", cls))
             if hasattr(python_operator, f"__i{operator}__"):
-                setattr(Tensor, f"__r{operator}__", _named(cls._reflected(), f"__r{operator}__", cls))
-                setattr(Tensor, f"__i{operator}__", _named(inplace_method(cls), f"__i{operator}__", cls))
+                setattr(
+                    Tensor, f"__r{operator}__", _named(cls._reflected(), f"__r{operator}__", cls)
+                )
+                setattr(
+                    Tensor, f"__i{operator}__", _named(inplace_method(cls), f"__i{operator}__", cls)
+                )
 
-    # --- calling ----------------------------------------------------------------------------------------------------
+    # --- calling ----------------------------------------------------------------------------------
 
     @classmethod
     def _function(cls) -> Callable[..., Any]:
         arity, apply = cls.arity, cls.apply
 
-        def function(*args: Any, out: Tensor | None = None, **params: Any) -> Any:
+        def call(*args: Any, out: Tensor | None = None, **params: Any) -> Any:
             if out is not None:
-                return write_out(function(*args, **params), out)
+                return write_out(call(*args, **params), out)
             if len(args) > arity:
                 _place(cls, params, args[arity:])
                 args = args[:arity]
@@ -123,7 +133,7 @@ class Op(Node):
                 args = _by_keyword(cls, args, params)
             return apply(*args, **params)
 
-        return function
+        return call
 
     @classmethod
     def _method(cls) -> Callable[..., Any]:
@@ -144,13 +154,16 @@ class Op(Node):
 
     @classmethod
     def apply(cls, *inputs: Any, **params: Any) -> Any:
-        """Runs the kernel on `inputs` (Tensors, arrays or None) and records it when a gradient is needed."""
+        """Runs the kernel on `inputs` (Tensors, arrays or None) and records it when a gradient is
+        needed."""
         arrays = [x._array if isinstance(x, Tensor) else x for x in inputs]
         present = [a for a in arrays if a is not None]
         if not any(isinstance(x, Tensor) for x in inputs):
             for x, a in zip(inputs, arrays, strict=True):
                 if a is not None and not hasattr(a, "strides"):
-                    raise TypeError(f"{cls.__name__.lower()}(): a Tensor was expected, not {type(x).__name__}")
+                    raise TypeError(
+                        f"{cls.__name__.lower()}(): a Tensor was expected, not {type(x).__name__}"
+                    )
             return cls.forward(UNRECORDED, xp_of(present[0]), *arrays, **params)
         xp = require_same(present) if len(present) > 1 else xp_of(present[0])
         edges = edges_of(inputs) if mode.enabled and cls.differentiable else None
@@ -167,22 +180,26 @@ class Op(Node):
         outputs = result if type(result) is tuple else (result,)
         node.outputs = tuple([(a.shape, a.dtype) for a in outputs])
         tensors = _each(result, lambda a, i: recorded(a, (node, i)))
-        node.guards = guards_of(node, inputs, arrays, outputs, tensors if type(tensors) is tuple else (tensors,))
+        node.guards = guards_of(
+            node, inputs, tuple(arrays), outputs, tensors if type(tensors) is tuple else (tensors,)
+        )
         return tensors
 
     forward: ClassVar[Callable[..., Any]]
 
 
 def write_out(result: Any, out: Tensor) -> Tensor:
-    """Puts `result` into `out`, resized if need be, and returns it: the `out=` argument of functions."""
+    """Puts `result` into `out`, resized if need be, and returns it: the `out=` argument of
+    functions."""
     if result.requires_grad or out.requires_grad:
         raise RuntimeError(
-            "functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad: "
+            "functions with out=... arguments don't support automatic differentiation, but one of "
+            "the arguments requires grad: "
             "leave out= away, or work under tg.no_grad()"
         )
     if out.shape != result.shape:
-        out.resize_(result.shape)  # type: ignore[attr-defined]
-    out.copy_(result)  # type: ignore[attr-defined]
+        out.resize_(result.shape)
+    out.copy_(result)
     return out
 
 
@@ -205,27 +222,34 @@ def edges_of(inputs: tuple[Any, ...]) -> tuple[Edge | None, ...] | None:
 
 
 def guards_of(
-    node: Node, inputs: tuple[Any, ...], arrays: list[Any], outputs: tuple[Any, ...], tensors: tuple[Any, ...]
+    node: Node,
+    inputs: tuple[Any, ...],
+    arrays: tuple[Any, ...],
+    outputs: tuple[Any, ...],
+    tensors: tuple[Any, ...],
 ) -> list[tuple[int, Any, int, int]]:
     """Who could overwrite what `node` saved: the inputs and outputs among the saved values."""
     guards = []
-    for place, value in enumerate(node.saved):
-        if not hasattr(value, "strides"):
-            continue
-        for x, array in zip(inputs, arrays, strict=True):
-            if value is array and isinstance(x, Tensor):
-                guards.append((place, x, x._version, -1))
+    place = 0
+    for value in node.saved:
+        for x, array in zip(inputs, arrays):  # noqa: B905 (strict= costs a third of the loop)
+            if value is array and value is not None:
+                if isinstance(x, Tensor):
+                    counter = x._counter
+                    guards.append((place, x, 0 if counter is None else counter[0], -1))
                 break
         else:
             for i, array in enumerate(outputs):
                 if value is array:
                     guards.append((place, tensors[i]._shared_counter(), tensors[i]._version, i))
                     break
+        place += 1
     return guards
 
 
 def recorded(array: Array, edge: Edge) -> Tensor:
-    """The Tensor of a recorded kernel's result; results that are no floats (indices) carry no gradient."""
+    """The Tensor of a recorded kernel's result; results that are no floats (indices) carry no
+    gradient."""
     tensor = _new(Tensor)
     tensor._array = array
     tensor._storage = tensor._counter = tensor._meta = None
@@ -246,7 +270,7 @@ def _each(result: Any, wrap: Callable[[Any, int], Any]) -> Any:
     return wrap(result, 0)
 
 
-# --- elementwise operations: the shortest way through ---------------------------------------------------------------
+# --- elementwise operations: the shortest way through ---------------------------------------------
 
 
 class Unary(Op):
@@ -258,35 +282,44 @@ class Unary(Op):
     def _function(cls) -> Callable[..., Any]:
         if cls.parameters:
             return super()._function()
-        apply, forward, floats, differentiable = cls.apply, cls.forward, cls.floats, cls.differentiable
+        apply, forward, floats, differentiable = (
+            cls.apply,
+            cls.forward,
+            cls.floats,
+            cls.differentiable,
+        )
 
-        def function(input: Any, *, out: Tensor | None = None) -> Any:
+        def call(input: Any, *, out: Tensor | None = None) -> Any:
             if out is not None:
-                return write_out(function(input), out)
-            x = input
+                return write_out(call(input), out)
+            x: Any = input
             if not isinstance(x, Tensor):
                 return apply(x)
             a, edge = x._array, x._edge
-            if type(a) is not np.ndarray or (edge is None and x._meta is not None) or (floats and a.dtype.kind != "f"):
+            if (
+                type(a) is not _ndarray
+                or (edge is None and x._meta is not None)
+                or (floats and a.dtype.kind != "f")
+            ):
                 return apply(x)
             if edge is None or not differentiable or not mode.enabled:
-                out = forward(UNRECORDED, np, a)
-                return Tensor._wrap(out if type(out) is np.ndarray else np.asarray(out))
+                y = forward(UNRECORDED, np, a)
+                return Tensor._wrap(y if type(y) is _ndarray else np.asarray(y))
             node = _new(cls)
             node.edges, node.saved, node.hooks, node.restore = (edge,), (), None, None
             node.order = next_order()
-            out = forward(node, np, a)
-            if type(out) is not np.ndarray:
-                out = np.asarray(out)
-            node.outputs = ((out.shape, out.dtype),)
+            y = forward(node, np, a)
+            if type(y) is not _ndarray:
+                y = np.asarray(y)
+            node.outputs = ((y.shape, y.dtype),)
             tensor = _new(Tensor)
-            tensor._array = out
+            tensor._array = y
             tensor._edge = (node, 0)
             tensor._storage = tensor._counter = tensor._meta = None
-            node.guards = guards_of(node, (x,), [a], (out,), (tensor,)) if node.saved else ()
+            node.guards = guards_of(node, (x,), (a,), (y,), (tensor,)) if node.saved else ()
             return tensor
 
-        return function
+        return call
 
     @classmethod
     def apply(cls, *inputs: Any, **params: Any) -> Any:
@@ -297,7 +330,8 @@ class Unary(Op):
 
 
 class Binary(Op):
-    """An elementwise operation of two operands: broadcast, promoted to one dtype; either may be a Python number."""
+    """An elementwise operation of two operands: broadcast, promoted to one dtype; either may be a
+    Python number."""
 
     __slots__ = ()
 
@@ -312,15 +346,19 @@ class Binary(Op):
         apply, fast = cls.apply, cls._fast()
 
         def scaled(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) -> Any:
-            result = function(input, other * alpha if alpha != 1 else other)
+            result = call(input, other * alpha if alpha != 1 else other)
             return result if out is None else write_out(result, out)
 
-        def function(input: Any, other: Any, *, out: Tensor | None = None) -> Any:
+        def call(input: Any, other: Any, *, out: Tensor | None = None) -> Any:
             if out is not None:
-                return write_out(function(input, other), out)
-            return fast(input, other) if isinstance(input, Tensor) and is_operand(other) else apply(input, other)
+                return write_out(call(input, other), out)
+            return (
+                fast(input, other)
+                if isinstance(input, Tensor) and is_operand(other)
+                else apply(input, other)
+            )
 
-        return scaled if cls.scales else function
+        return scaled if cls.scales else call
 
     @classmethod
     def _method(cls) -> Callable[..., Any]:
@@ -332,7 +370,8 @@ class Binary(Op):
 
     @classmethod
     def _fast(cls) -> Callable[[Tensor, Any], Any]:
-        """x op y for a Tensor x: float tensors of one dtype on the CPU, or with a number, go straight to the kernel.
+        """x op y for a Tensor x: float tensors of one dtype on the CPU, or with a number, go
+        straight to the kernel.
 
         A foreign operand gives NotImplemented, so that Python lets the other side try.
         """
@@ -348,14 +387,14 @@ class Binary(Op):
             elif isinstance(y, Tensor):
                 b, ey = y._array, y._edge
                 # NumPy's own dtypes are singletons: `is` takes a third of the time of `==`.
-                plain = a.dtype is b.dtype and type(b) is np.ndarray and a.dtype.kind == "f"
+                plain = a.dtype is b.dtype and type(b) is _ndarray and a.dtype.kind == "f"
                 if ey is None and y._meta is not None:
                     if y._meta.volatile:
                         return apply(x, y)
                     ey = y._meta.edge(y)
             else:
                 return apply(x, y) if is_operand(y) else NotImplemented
-            if not plain or type(a) is not np.ndarray:
+            if not plain or type(a) is not _ndarray:
                 return apply(x, y)
             if ex is None and x._meta is not None:
                 if x._meta.volatile:
@@ -366,7 +405,7 @@ class Binary(Op):
                     out = forward(UNRECORDED, np, a, b)
                 except ValueError:
                     return apply(x, y)  # shapes that don't broadcast: it says so in PyTorch's words
-                return Tensor._wrap(out if type(out) is np.ndarray else np.asarray(out))
+                return Tensor._wrap(out if type(out) is _ndarray else np.asarray(out))
             node = _new(cls)
             node.edges, node.saved, node.hooks, node.restore = (ex, ey), (), None, None
             node.order = next_order()
@@ -374,7 +413,7 @@ class Binary(Op):
                 out = forward(node, np, a, b)
             except ValueError:
                 return apply(x, y)
-            if type(out) is not np.ndarray:
+            if type(out) is not _ndarray:
                 out = np.asarray(out)
             shape = out.shape
             node.outputs = ((shape, out.dtype),)
@@ -383,11 +422,13 @@ class Binary(Op):
             tensor._edge = (node, 0)
             tensor._storage = tensor._counter = tensor._meta = None
             if b is y:
-                node.guards = guards_of(node, (x,), [a], (out,), (tensor,)) if node.saved else ()
+                node.guards = guards_of(node, (x,), (a,), (out,), (tensor,)) if node.saved else ()
             else:
                 if a.shape != shape or b.shape != shape:
                     node.restore = ((a.shape, None), (b.shape, None))
-                node.guards = guards_of(node, (x, y), [a, b], (out,), (tensor,)) if node.saved else ()
+                node.guards = (
+                    guards_of(node, (x, y), (a, b), (out,), (tensor,)) if node.saved else ()
+                )
             return tensor
 
         return fast
@@ -420,7 +461,9 @@ class Binary(Op):
         for v in (x, y):
             if not is_operand(v):
                 name = cls.__name__.lower()
-                raise TypeError(f"{name}(): an operand must be a Tensor or a number, not {type(v).__name__}")
+                raise TypeError(
+                    f"{name}(): an operand must be a Tensor or a number, not {type(v).__name__}"
+                )
         x, y = (Tensor._wrap_any(v) if hasattr(v, "strides") else v for v in (x, y))
         dtype = result_type(*(v._array if isinstance(v, Tensor) else v for v in (x, y)))
         if cls.floats and not dtype.is_floating_point:
@@ -428,17 +471,22 @@ class Binary(Op):
         if isinstance(x, Tensor) and isinstance(y, Tensor) and x.device != y.device:
             # Only a single number may join from the host, as a Python number could.
             if x.ndim == 0 and x.device.type == "cpu":
-                x = x.to(y.device)  # type: ignore[attr-defined]
+                x = x.to(y.device)
             elif y.ndim == 0 and y.device.type == "cpu":
-                y = y.to(x.device)  # type: ignore[attr-defined]
+                y = y.to(x.device)
         return cls._in(x, dtype), cls._in(y, dtype)
 
     @staticmethod
     def _in(operand: Any, dtype: DType) -> Any:
-        """`operand` in `dtype`; integers out of its range wrap around, as they do in a tensor of that type."""
+        """`operand` in `dtype`; integers out of its range wrap around, as they do in a tensor of
+        that type."""
         if isinstance(operand, Tensor):
-            return operand if operand.dtype is dtype else operand.to(dtype)  # type: ignore[attr-defined]
-        return float(operand) if dtype.is_floating_point else np.array(operand).astype(dtype.numpy).item()
+            return operand if operand.dtype is dtype else operand.to(dtype)
+        return (
+            float(operand)
+            if dtype.is_floating_point
+            else np.array(operand).astype(dtype.numpy).item()
+        )
 
 
 def is_operand(value: Any) -> bool:
@@ -449,11 +497,11 @@ def is_operand(value: Any) -> bool:
 def to_float(x: Any) -> Any:
     """`x` in the default float dtype when it is no float (arrays and Tensors alike)."""
     if isinstance(x, Tensor):
-        return x if x._array.dtype.kind == "f" else x.to(get_default_dtype())  # type: ignore[attr-defined]
+        return x if x._array.dtype.kind == "f" else x.to(get_default_dtype())
     return x if x.dtype.kind == "f" else x.astype(get_default_dtype().numpy)
 
 
-# --- views: the same memory -----------------------------------------------------------------------------------------
+# --- views: the same memory -----------------------------------------------------------------------
 
 
 class View(Op):
@@ -483,7 +531,8 @@ class View(Op):
 
 
 def as_view(array: Array, x: Tensor, edge: Edge | None) -> Tensor:
-    """The Tensor of `array`, a window on the memory of `x`: it shares storage and version counter, and knows its base."""
+    """The Tensor of `array`, a window on the memory of `x`: it shares storage and version counter,
+    and knows its base."""
     storage = x._storage
     if storage is None:
         storage = x.storage()
@@ -504,24 +553,26 @@ def as_view(array: Array, x: Tensor, edge: Edge | None) -> Tensor:
     return view
 
 
-# --- binding by hand: for functions made of several operations, or with arguments of their own ------------------------
+# --- binding by hand: for functions made of several operations, or with arguments of their own ----
 
 
-def function(name: str, body: Callable[..., Any]) -> None:
-    """Makes `body` the public function tg.name."""
-    FUNCTIONS[name] = body
+def function(*bodies: Callable[..., Any], **named: Callable[..., Any]) -> None:
+    """Makes each body the public function tg.NAME, under its own name or the one given."""
+    FUNCTIONS.update({body.__name__: body for body in bodies}, **named)
 
 
-def method(name: str, body: Any) -> None:
-    """Makes `body` (a function of self, or a property) the attribute Tensor.name."""
-    setattr(Tensor, name, body)
+def method(*bodies: Callable[..., Any], **named: Any) -> None:
+    """Makes each body (a function of self, or a property) the attribute Tensor.NAME."""
+    for name, body in {**{body.__name__: body for body in bodies}, **named}.items():
+        setattr(Tensor, name, body)
 
 
-# --- binding --------------------------------------------------------------------------------------------------------
+# --- binding --------------------------------------------------------------------------------------
 
 
 def _signature(cls: type[Op]) -> tuple[tuple[str, ...], int, tuple[str, ...]]:
-    """Of `forward`: the keyword names of its arrays, how many are required, and its plain parameters. Looked up once."""
+    """Of `forward`: the keyword names of its arrays, how many are required, and its plain
+    parameters. Looked up once."""
     parameters = list(inspect.signature(cls.forward).parameters.values())[2:]
     arrays = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)]
     names = tuple({"x": "input", "y": "other"}.get(p.name, p.name) for p in arrays)
@@ -534,7 +585,10 @@ def _place(cls: type[Op], params: dict[str, Any], values: tuple[Any, ...]) -> No
     names = cls.parameters
     if len(values) > len(names):
         most = cls.arity + len(names)
-        raise TypeError(f"{cls.__name__.lower()}() takes at most {most} arguments, got {cls.arity + len(values)}")
+        raise TypeError(
+            f"{cls.__name__.lower()}() takes at most {most} arguments, got "
+            f"{cls.arity + len(values)}"
+        )
     for name, value in zip(names, values, strict=False):
         if name in params:
             raise TypeError(f"{cls.__name__.lower()}() got multiple values for argument {name!r}")
@@ -553,12 +607,12 @@ def _by_keyword(cls: type[Op], args: tuple[Any, ...], params: dict[str, Any]) ->
     return args
 
 
-def _named(function: Callable[..., Any], name: str, cls: type[Op]) -> Callable[..., Any]:
+def _named(function: Any, name: str, cls: type[Op]) -> Callable[..., Any]:
     """A copy of `function` under a public name, with the operation's docstring."""
-
-    copy = type(function)(
+    copy = FunctionType(
         function.__code__, function.__globals__, name, function.__defaults__, function.__closure__
     )
     copy.__kwdefaults__ = function.__kwdefaults__
     copy.__qualname__, copy.__doc__, copy.__module__ = name, cls.__doc__, cls.__module__
+    copy.op = cls  # type: ignore[attr-defined]
     return copy

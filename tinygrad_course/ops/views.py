@@ -1,7 +1,9 @@
-"""Views: the same memory seen with other sizes, strides and offset. Nothing here copies, except where it says so.
+"""Views: the same memory seen with other sizes, strides and offset. Nothing here copies, except
+where it says so.
 
-Strides are NumPy's, which come out equal to PyTorch's; `view` is the one case with a rule of its own (`shape.view_strides`).
-The gradient of a view is the adjoint of the way it looks: transpose back, put back into zeros, sum what was expanded. Lesson 02.
+Strides are NumPy's, which come out equal to PyTorch's; `view` is the one case with a rule of its
+own (`shape.view_strides`). The gradient of a view is the adjoint of the way it looks: transpose
+back, put back into zeros, sum what was expanded. Lesson 02.
 """
 
 from __future__ import annotations
@@ -30,11 +32,17 @@ class _View(View, fn="", node="ViewBackward0"):
         strides = view_strides(x.shape, x.strides, size)
         if strides is None:
             raise RuntimeError(
-                f"view size is not compatible with input tensor's size and stride (at least one dimension spans across "
-                f"two contiguous subspaces): {list(x.shape)} with strides {[s // x.itemsize for s in x.strides]} cannot "
+                "view size is not compatible with input tensor's size and stride (at least one "
+                "dimension spans across "
+                f"two contiguous subspaces): {list(x.shape)} with strides "
+                f"{[s // x.itemsize for s in x.strides]} cannot "
                 f"be seen as {list(size)} without a copy. Use .reshape(...) instead."
             )
-        return x.reshape(size) if x.flags.c_contiguous else xp.lib.stride_tricks.as_strided(x, size, strides)
+        return (
+            x.reshape(size)
+            if x.flags.c_contiguous
+            else xp.lib.stride_tricks.as_strided(x, size, strides)
+        )
 
     def backward(ctx, g):
         (shape,) = ctx.saved
@@ -42,7 +50,8 @@ class _View(View, fn="", node="ViewBackward0"):
 
 
 def view(self: Tensor, *size: Any) -> Tensor:
-    """The same elements with other sizes, one of which may be -1; RuntimeError when that needs a copy.
+    """The same elements with other sizes, one of which may be -1; RuntimeError when that needs a
+    copy.
 
     >>> import tinygrad_course as tg
     >>> tg.arange(6).view(2, -1)
@@ -75,7 +84,9 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """
     start, end = wrap_dim(start_dim, input.ndim), wrap_dim(end_dim, input.ndim)
     if start > end:
-        raise RuntimeError(f"flatten() has invalid args: start_dim {start_dim} comes after end_dim {end_dim}")
+        raise RuntimeError(
+            f"flatten() has invalid args: start_dim {start_dim} comes after end_dim {end_dim}"
+        )
     shape = input.shape
     if not input.ndim:
         return reshape(input, 1)
@@ -91,7 +102,9 @@ class Expand(View, fn=""):
         ctx.save(x.shape)
         # Not xp.broadcast_to, whose results cannot be written to even when nothing is stretched.
         strides = [0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True)]
-        return xp.lib.stride_tricks.as_strided(x, size, (0,) * (len(size) - x.ndim) + tuple(strides))
+        return xp.lib.stride_tricks.as_strided(
+            x, size, (0,) * (len(size) - x.ndim) + tuple(strides)
+        )
 
     def backward(ctx, g):
         (shape,) = ctx.saved
@@ -99,7 +112,8 @@ class Expand(View, fn=""):
 
 
 def expand(input: Any, *sizes: Any) -> Any:
-    """A view with dims of size 1 stretched to larger ones, and new dims in front; -1 keeps a size. Takes no memory.
+    """A view with dims of size 1 stretched to larger ones, and new dims in front; -1 keeps a size.
+    Takes no memory.
 
     >>> import tinygrad_course as tg
     >>> expand(tg.tensor([[1], [2]]), 2, 3).stride()
@@ -110,7 +124,8 @@ def expand(input: Any, *sizes: Any) -> Any:
     extra = len(size) - len(shape)
     if extra < 0:
         raise RuntimeError(
-            f"expand(): the number of sizes provided ({len(size)}) must be greater or equal to the number of dimensions "
+            f"expand(): the number of sizes provided ({len(size)}) must be greater or equal to the "
+            "number of dimensions "
             f"in the tensor ({len(shape)})"
         )
     full = []
@@ -120,7 +135,8 @@ def expand(input: Any, *sizes: Any) -> Any:
             n = have
         elif n < 0 or (have not in (1, n)):
             raise RuntimeError(
-                f"The expanded size of the tensor ({n}) must match the existing size ({have}) at non-singleton dimension {i}. "
+                f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
+                f"non-singleton dimension {i}. "
                 f"Target sizes: {list(size)}. Tensor sizes: {list(shape)}"
             )
         full.append(n)
@@ -160,7 +176,9 @@ def permute(input: Any, *dims: Any) -> Any:
     order = size_args(dims, "dims")
     ndim = len(input.shape)
     if len(order) != ndim:
-        raise RuntimeError(f"permute(): {len(order)} dims were given for a tensor with {ndim}: name each once")
+        raise RuntimeError(
+            f"permute(): {len(order)} dims were given for a tensor with {ndim}: name each once"
+        )
     wrapped = tuple(wrap_dim(d, ndim) for d in order)
     if len(set(wrapped)) != ndim:
         raise RuntimeError(f"permute(): duplicate dims are not allowed, got {list(order)}")
@@ -196,8 +214,15 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
 def t(input: Tensor) -> Tensor:
     """A matrix transposed; fewer dims stay as they are."""
     if input.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D: use transpose or mT")
-    return transpose(input, 0, input.ndim - 1) if input.ndim == 2 else Permute.fn(input, tuple(range(input.ndim)))
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D: use transpose "
+            "or mT"
+        )
+    return (
+        transpose(input, 0, input.ndim - 1)
+        if input.ndim == 2
+        else Permute.fn(input, tuple(range(input.ndim)))
+    )
 
 
 class _Index(View, fn="", node="SliceBackward0"):
@@ -277,7 +302,10 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     dim, n = wrap_dim(dim, input.ndim), input.shape[wrap_dim(dim, input.ndim)]
     index = as_int(index, "index")
     if not -n <= index < n:
-        raise IndexError(f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}")
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(input.shape)} at "
+            f"dimension {dim}"
+        )
     return Select.fn(input, (slice(None),) * dim + (index % n, ...))
 
 
@@ -293,7 +321,9 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     dim = wrap_dim(dim, input.ndim)
     n = input.shape[dim]
     if not -n <= start <= n:
-        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-n}, {n}], but got {start})"
+        )
     start = start + n if start < 0 else start
     if length < 0:
         raise RuntimeError(f"narrow(): length must be non-negative, got {length}")
@@ -320,7 +350,11 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     (torch.Size([2]), torch.Size([2, 1]))
     """
     ndim = input.ndim
-    dims = range(ndim) if dim is None else [wrap_dim(d, ndim) for d in (dim if isinstance(dim, tuple | list) else (dim,))]
+    dims = (
+        range(ndim)
+        if dim is None
+        else [wrap_dim(d, ndim) for d in (dim if isinstance(dim, tuple | list) else (dim,))]
+    )
     index = tuple(0 if i in dims and n == 1 else slice(None) for i, n in enumerate(input.shape))
     return Squeeze.fn(input, (*index, ...))
 
@@ -338,11 +372,11 @@ class _Unfold(View, fn="", node="UnfoldBackward0"):
         strides = (*x.strides[:dim], step * stride, *x.strides[dim + 1 :], stride)
         if not x.ndim:
             shape, strides = (size,), (stride,)
-        ctx.save(x.shape, dim, size, step)
+        ctx.save(x.shape, dim, step)
         return xp.lib.stride_tricks.as_strided(x, shape, strides)
 
     def backward(ctx, g):
-        shape, dim, size, step = ctx.saved
+        shape, dim, step = ctx.saved
         dense, row = [1] * len(shape), 1
         for i in range(len(shape) - 1, -1, -1):
             dense[i] = row
@@ -354,7 +388,8 @@ class _Unfold(View, fn="", node="UnfoldBackward0"):
 
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """All windows of `size` along `dimension`, `step` apart, as a view with a last dim of that size.
+    """All windows of `size` along `dimension`, `step` apart, as a view with a last dim of that
+    size.
 
     >>> import tinygrad_course as tg
     >>> tg.arange(5).unfold(0, 3, 2)
@@ -382,16 +417,24 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     window = Geometry(size_args((size,)), size_args((stride,), "stride"), offset)
     buffer = input.storage()._buffer
     if len(window.shape) != len(window.stride):
-        raise RuntimeError(f"mismatch in length of strides and shape: {list(window.shape)} and {list(window.stride)}")
+        raise RuntimeError(
+            f"mismatch in length of strides and shape: {list(window.shape)} and "
+            f"{list(window.stride)}"
+        )
     if min(window.stride, default=0) < 0 or offset < 0:
-        raise RuntimeError(f"as_strided: strides and offset must not be negative: {list(window.stride)}, {offset}")
+        raise RuntimeError(
+            f"as_strided: strides and offset must not be negative: {list(window.stride)}, {offset}"
+        )
     if window.end() > buffer.size:
         raise RuntimeError(
-            f"setStorage: sizes {list(window.shape)}, strides {list(window.stride)}, storage offset {offset} need a storage of "
+            f"setStorage: sizes {list(window.shape)}, strides {list(window.stride)}, storage "
+            f"offset {offset} need a storage of "
             f"{window.end()} elements, and this one has {buffer.size}"
         )
     step = buffer.itemsize
-    array = backend_of(buffer).window(buffer, window.shape, tuple(s * step for s in window.stride), offset * step)
+    array = backend_of(buffer).window(
+        buffer, window.shape, tuple(s * step for s in window.stride), offset * step
+    )
     edge = input._grad_edge()
     if edge is None:
         return as_view(array, input, None)
@@ -401,7 +444,7 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     return as_view(array, input, (node, 0))
 
 
-# --- several tensors into one, one into several ---------------------------------------------------------------------
+# --- several tensors into one, one into several ---------------------------------------------------
 
 
 class Cat(Op, fn=""):
@@ -438,12 +481,17 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     xs = [x for x in xs if tuple(x.shape) != (0,)] or xs[:1]
     ndim = len(xs[0].shape)
     if ndim == 0:
-        raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated: use stack()")
+        raise RuntimeError(
+            "zero-dimensional tensor (at position 0) cannot be concatenated: use stack()"
+        )
     dim = wrap_dim(dim, ndim)
     for i, x in enumerate(xs):
-        if len(x.shape) != ndim or any(n != m for d, (n, m) in enumerate(zip(x.shape, xs[0].shape, strict=True)) if d != dim):
+        if len(x.shape) != ndim or any(
+            n != m for d, (n, m) in enumerate(zip(x.shape, xs[0].shape, strict=True)) if d != dim
+        ):
             raise RuntimeError(
-                f"Sizes of tensors must match except in dimension {dim}. Expected {list(xs[0].shape)} but got {list(x.shape)} "
+                f"Sizes of tensors must match except in dimension {dim}. Expected "
+                f"{list(xs[0].shape)} but got {list(x.shape)} "
                 f"for tensor number {i} in the list."
             )
     return Cat.apply(*xs, dim=dim)
@@ -454,7 +502,7 @@ def _joinable(xs: list[Any], name: str) -> list[Tensor]:
         if not isinstance(x, Tensor):
             raise TypeError(f"{name}(): expected Tensors, got {type(x).__name__}")
     dtype = result_type(*(x._array for x in xs))
-    return [x.to(dtype) for x in xs]  # type: ignore[attr-defined]
+    return [x.to(dtype) for x in xs]
 
 
 def stack(tensors: Any, dim: int = 0) -> Any:
@@ -471,14 +519,16 @@ def stack(tensors: Any, dim: int = 0) -> Any:
     for i, x in enumerate(xs):
         if tuple(x.shape) != tuple(xs[0].shape):
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(xs[0].shape)} at entry 0 and {list(x.shape)} at "
+                f"stack expects each tensor to be equal size, but got {list(xs[0].shape)} at entry "
+                f"0 and {list(x.shape)} at "
                 f"entry {i}"
             )
     return cat([unsqueeze(x, dim) for x in xs], wrap_dim(dim, len(xs[0].shape) + 1))
 
 
 def split(input: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Views of `split_size` places each along `dim` (the last may be smaller), or of the sizes in a list.
+    """Views of `split_size` places each along `dim` (the last may be smaller), or of the sizes in a
+    list.
 
     >>> import tinygrad_course as tg
     >>> [x.tolist() for x in split(tg.arange(5), 2)]
@@ -488,13 +538,16 @@ def split(input: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
     n = input.shape[dim]
     if isinstance(split_size, int):
         if split_size <= 0 and n:
-            raise RuntimeError(f"split expects split_size be positive, but got split_size={split_size}")
+            raise RuntimeError(
+                f"split expects split_size be positive, but got split_size={split_size}"
+            )
         sizes = [min(split_size, n - start) for start in range(0, n, split_size)] if n else [0]
     else:
         sizes = [as_int(s, "split_size") for s in split_size]
         if sum(sizes) != n:
             raise RuntimeError(
-                f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {dim}), but "
+                f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size "
+                f"at dimension {dim}), but "
                 f"got split_sizes={sizes}"
             )
     starts = [sum(sizes[:i]) for i in range(len(sizes))]
@@ -525,7 +578,8 @@ def repeat(self: Tensor, *repeats: Any) -> Tensor:
     times = size_args(repeats, "repeats")
     if len(times) < self.ndim:
         raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: "
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            "tensor: "
             f"{len(times)} < {self.ndim}"
         )
     shape = (1,) * (len(times) - self.ndim) + tuple(self.shape)
@@ -536,9 +590,12 @@ def repeat(self: Tensor, *repeats: Any) -> Tensor:
 
 
 def resize_(self: Tensor, *sizes: Any) -> Tensor:
-    """Gives the tensor another size, row-major from its first element on; a storage too small grows, for all its tensors."""
+    """Gives the tensor another size, row-major from its first element on; a storage too small
+    grows, for all its tensors."""
     if self.requires_grad:
-        raise RuntimeError("cannot resize variables that require grad: take .data or .detach() first")
+        raise RuntimeError(
+            "cannot resize variables that require grad: take .data or .detach() first"
+        )
     window = Geometry(size_args(sizes), (), 0)
     strides, step = [], 1
     for n in reversed(window.shape):
@@ -549,24 +606,51 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
     storage.resize_(window.end())
     buffer = storage._buffer
     size = buffer.itemsize
-    self._array = backend_of(buffer).window(buffer, window.shape, tuple(s * size for s in window.stride), offset * size)
+    self._array = backend_of(buffer).window(
+        buffer, window.shape, tuple(s * size for s in window.stride), offset * size
+    )
     return self
 
 
-for _f in (reshape, flatten, permute, transpose, t, select, narrow, unsqueeze, squeeze, split, chunk, unbind, as_strided):
-    function(_f.__name__, _f)
-    method(_f.__name__, _f)
-for _f in (cat, stack, broadcast_tensors):
-    function(_f.__name__, _f)
-for _f in (view, expand, unfold, repeat, resize_):
-    method(_f.__name__, _f)
-function("swapaxes", transpose)
-method("swapaxes", transpose)
-method("view_as", lambda self, other: view(self, other.shape))
-method("reshape_as", lambda self, other: reshape(self, other.shape))
-method("expand_as", lambda self, other: expand(self, other.shape))
-function("broadcast_to", expand)
-method("broadcast_to", expand)
-method("T", property(lambda self: permute(self, tuple(range(self.ndim))[::-1])))
-method("mT", property(lambda self: transpose(self, -2, -1)))
-method("resize_as_", lambda self, other: resize_(self, other.shape))
+function(
+    reshape,
+    flatten,
+    permute,
+    transpose,
+    t,
+    select,
+    narrow,
+    unsqueeze,
+    squeeze,
+    split,
+    chunk,
+    unbind,
+    as_strided,
+)
+method(
+    reshape,
+    flatten,
+    permute,
+    transpose,
+    t,
+    select,
+    narrow,
+    unsqueeze,
+    squeeze,
+    split,
+    chunk,
+    unbind,
+    as_strided,
+)
+function(cat, stack, broadcast_tensors)
+method(view, expand, unfold, repeat, resize_)
+function(swapaxes=transpose)
+method(swapaxes=transpose)
+method(view_as=lambda self, other: view(self, other.shape))
+method(reshape_as=lambda self, other: reshape(self, other.shape))
+method(expand_as=lambda self, other: expand(self, other.shape))
+function(broadcast_to=expand)
+method(broadcast_to=expand)
+method(T=property(lambda self: permute(self, tuple(range(self.ndim))[::-1])))
+method(mT=property(lambda self: transpose(self, -2, -1)))
+method(resize_as_=lambda self, other: resize_(self, other.shape))

@@ -1,7 +1,8 @@
 """Windows on a virtual storage: the linear algebra behind as_strided and in-place changes of views.
 
-A `Geometry` says where a tensor's elements lie in a storage. The three operations here take a tensor that stands for the
-elements at `base` and read, write back or blank out those at `window`; each one's derivative is another of the three. Lesson 07.
+A `Geometry` says where a tensor's elements lie in a storage. The three operations here take a
+tensor that stands for the elements at `base` and read, write back or blank out those at `window`;
+each one's derivative is another of the three. Lesson 07.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ class Geometry(NamedTuple):
         """One past the last place in the storage."""
         if 0 in self.shape:
             return self.offset
-        return self.offset + 1 + sum((n - 1) * s for n, s in zip(self.shape, self.stride, strict=True))
+        return (
+            self.offset + 1 + sum((n - 1) * s for n, s in zip(self.shape, self.stride, strict=True))
+        )
 
     def places(self, xp: Any) -> Array:
         """The place of each element in the storage."""
