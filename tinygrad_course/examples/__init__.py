@@ -1,0 +1,1 @@
+"""Programs to run and to read: `python -m tinygrad_course.examples.NAME`."""

@@ -1,0 +1,62 @@
+"""Parameter: a Tensor that a Module takes for its own.
+
+Nothing but its class sets it apart: `Module.__setattr__` files what is a Parameter, and optimizers
+are given what was filed. Results computed from one are plain Tensors. Lesson 09.
+"""
+
+from __future__ import annotations
+
+from ..autograd.variable import Tensor
+from ..ops.creation import empty
+
+
+class Parameter(Tensor):
+    """A tensor to be learned, on the memory of `data`; it requires a gradient unless told
+    otherwise.
+
+    TypeError when `data` is no Tensor; RuntimeError when it is volatile, or of a type that has no
+    gradients.
+
+    >>> import tinygrad_course as tg
+    >>> Parameter(tg.zeros(2))
+    Parameter containing:
+    tensor([0., 0.], requires_grad=True)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
+        if data is None:
+            data = empty(0)
+        if not isinstance(data, Tensor):
+            raise TypeError(
+                f"a Parameter is made of a Tensor, not {type(data).__name__}: wrap it in "
+                "tg.tensor(...)"
+            )
+        if data.volatile:
+            raise RuntimeError(
+                "a Parameter can't be volatile: nothing would be learned; give it plain data"
+            )
+        storage = data.storage()
+        parameter = object.__new__(cls)
+        parameter._array, parameter._storage = data._array, storage
+        parameter._counter = data._shared_counter()
+        parameter._edge = parameter._meta = None
+        storage.add_window(parameter)
+        parameter.requires_grad_(requires_grad)
+        return parameter
+
+    @property
+    def volatile(self) -> bool:
+        """Always False."""
+        return False
+
+    @volatile.setter
+    def volatile(self, value: bool) -> None:
+        if value:
+            raise RuntimeError(
+                "a Parameter can't be volatile: freeze it with requires_grad_(False)"
+            )
+
+    def __repr__(self) -> str:
+        return f"Parameter containing:\n{super().__repr__()}"

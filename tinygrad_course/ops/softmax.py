@@ -1,0 +1,152 @@
+"""softmax and its logarithm: scores to probabilities, safe for scores of any size.
+
+Both subtract the row's maximum first, which changes no result and keeps exp from overflowing, and
+log_softmax never takes the log of a rounded probability. Each is one node. What a loss makes of
+them is in `loss`. Lesson 13.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtype import DType
+from ..shape import wrap_dim
+from .elementwise import exp
+from .reduce import total
+from .registry import FUNCTIONS, Op, Tensor
+
+
+def _row_sums(xp, x, dim):
+    """Σ x along `dim`, which stays behind with size 1."""
+    if xp is np and dim == x.ndim - 1 and x.dtype.itemsize >= 4 and x.flags.c_contiguous:
+        # A matrix-vector product adds rows three times as fast as sum() does.
+        n = x.shape[-1]
+        return (x.reshape(-1, n) @ np.ones(n, x.dtype)).reshape(*x.shape[:-1], 1)
+    return x.sum(dim, keepdims=True)
+
+
+def _shifted(x, dim):
+    """x minus its largest element along `dim`: a new array."""
+    return x - x.max(dim, keepdims=True) if x.size else x.copy()
+
+
+class Softmax(Op, fn=""):
+    """y = exp(x) / Σ exp(x) along one dim; dx = y (g − Σ g y)."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /, dim):
+        y = _shifted(x, dim)
+        xp.exp(y, out=y)
+        y /= _row_sums(xp, y, dim)
+        ctx.save(y, dim)
+        return y
+
+    def backward(ctx, g):
+        y, dim = ctx.saved
+        return softmax_backward(g, y, dim)
+
+
+class SoftmaxBackward(Op, fn="", node="SoftmaxBackwardDataBackward0"):
+    """dx = y (g − Σ g y): (…), (…) → (…)."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, g, y, /, dim):
+        ctx.save(g, y, dim)
+        dx = g * y
+        xp.subtract(g, _row_sums(xp, dx, dim), out=dx)
+        dx *= y
+        return dx
+
+    def backward(ctx, h):
+        g, y, dim = ctx.saved
+        gg = softmax_backward(h, y, dim) if ctx.needs[0] else None
+        gy = None
+        if ctx.needs[1]:
+            gy = h * g - h * total(g * y, dim, True) - g * total(h * y, dim, True)
+        return gg, gy
+
+
+class LogSoftmax(Op, fn=""):
+    """y = x − log Σ exp(x) along one dim; dx = g − exp(y) Σ g."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /, dim):
+        y = _shifted(x, dim)
+        y -= xp.log(_row_sums(xp, xp.exp(y), dim))
+        ctx.save(y, dim)
+        return y
+
+    def backward(ctx, g):
+        y, dim = ctx.saved
+        return log_softmax_backward(g, y, dim)
+
+
+class LogSoftmaxBackward(Op, fn="", node="LogSoftmaxBackwardDataBackward0"):
+    """dx = g − exp(y) Σ g: (…), (…) → (…)."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, g, y, /, dim):
+        ctx.save(g, y, dim)
+        dx = xp.exp(y)
+        dx *= _row_sums(xp, g, dim)
+        return xp.subtract(g, dx, out=dx)
+
+    def backward(ctx, h):
+        g, y, dim = ctx.saved
+        hp = h * exp(y)
+        gg = h - total(hp, dim, True) if ctx.needs[0] else None
+        gy = -hp * total(g, dim, True) if ctx.needs[1] else None
+        return gg, gy
+
+
+softmax_backward = SoftmaxBackward.fn
+log_softmax_backward = LogSoftmaxBackward.fn
+
+
+def softmax(input: Any, dim: int, dtype: DType | None = None) -> Any:
+    """exp(x) / Σ exp(x) along `dim`: positive, and 1 in sum; `dtype` converts the input first.
+
+    IndexError for a dim that does not exist, NotImplementedError for a type that is no float.
+
+    >>> import tinygrad_course as tg
+    >>> softmax(tg.tensor([[0., 0.], [1e4, 0.]]), 1)
+    tensor([[0.5000, 0.5000],
+            [1.0000, 0.0000]])
+    """
+    return _along(Softmax.fn, "softmax", input, dim, dtype)
+
+
+def log_softmax(input: Any, dim: int, dtype: DType | None = None) -> Any:
+    """x − log Σ exp(x) along `dim`: the logarithm of softmax; `dtype` converts the input first.
+
+    IndexError for a dim that does not exist, NotImplementedError for a type that is no float.
+
+    >>> import tinygrad_course as tg
+    >>> log_softmax(tg.tensor([0., 1e4]), 0)
+    tensor([-10000.,      0.])
+    """
+    return _along(LogSoftmax.fn, "log_softmax", input, dim, dtype)
+
+
+def _along(function: Any, name: str, x: Any, dim: int, dtype: DType | None) -> Any:
+    if dtype is not None:
+        x = x.to(dtype)
+    dim = wrap_dim(dim, x.ndim)
+    if not x.is_floating_point():
+        raise NotImplementedError(
+            f"{name} is not implemented for {x.dtype!r}: convert with .float(), or pass dtype="
+        )
+    if x.ndim == 0:
+        return function(x.unsqueeze(0), 0).squeeze(0)
+    return function(x, dim)
+
+
+for _name, _function in {"softmax": softmax, "log_softmax": log_softmax}.items():
+    FUNCTIONS[_name] = _function
+    setattr(Tensor, _name, _function)

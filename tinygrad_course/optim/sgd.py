@@ -1,0 +1,79 @@
+"""SGD: down the gradient, with momentum if wanted. Lesson 14."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..autograd.variable import Tensor
+from ..device import Array, xp_of
+from .optimizer import Group, Optimizer, require_at_least_zero
+
+
+class SGD(Optimizer):
+    """x ← x − lr · v, where v ← momentum · v + (1 − dampening) · (g + weight_decay · x), and v = g
+    without momentum.
+
+    The first step takes v = g. `nesterov` moves by g + momentum · v; `maximize` goes up. ValueError
+    for a negative setting, or for `nesterov` without momentum or with dampening.
+
+    >>> import tinygrad_course as tg
+    >>> w = tg.nn.Parameter(tg.tensor([1.]))
+    >>> (w * 3).sum().backward(); SGD([w], lr=0.1).step(); w.data
+    tensor([0.7000])
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        require_at_least_zero(lr=lr, momentum=momentum, weight_decay=weight_decay)
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError(
+                f"Nesterov momentum requires a momentum and zero dampening, got {momentum} and "
+                f"{dampening}"
+            )
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "dampening": dampening,
+            "weight_decay": weight_decay,
+            "nesterov": nesterov,
+            "maximize": maximize,
+        }
+        super().__init__(params, defaults)
+
+    def _update(self, group: Group, parameter: Tensor, x: Array, g: Array) -> None:
+        xp = xp_of(x)
+        spare, step = self._spare(x, 2)
+        lr, momentum = float(group["lr"]), group["momentum"]
+        if group["maximize"]:
+            g = xp.negative(g, out=spare)
+        if group["weight_decay"] != 0:
+            xp.multiply(x, group["weight_decay"], out=step)
+            g = xp.add(g, step, out=spare)
+        if momentum != 0:
+            g = self._velocity(group, parameter, g, step, xp)
+        xp.multiply(g, lr, out=step)
+        xp.subtract(x, step, out=x)
+
+    def _velocity(self, group: Group, parameter: Tensor, g: Array, spare: Array, xp: Any) -> Array:
+        """The direction of the step, after the velocity took in `g`."""
+        state, momentum = self.state[parameter], group["momentum"]
+        if state.get("momentum_buffer") is None:
+            v = g.copy()
+            state["momentum_buffer"] = Tensor._wrap(v)
+        else:
+            v = state["momentum_buffer"]._array
+            v *= momentum
+            v += xp.multiply(g, 1 - group["dampening"], out=spare) if group["dampening"] else g
+        if not group["nesterov"]:
+            return v
+        xp.multiply(v, momentum, out=spare)
+        return xp.add(g, spare, out=spare)
