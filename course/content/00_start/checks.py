@@ -14,8 +14,8 @@ mean_of_squares = Exercise(
     difficulty=1,
     hints=(
         "Two things happen, one after the other. Which comes first, the squares or the mean?",
-        "x * x gives the square of every entry. A tensor has a method mean().",
-        "return (x * x).mean()",
+        "`x * x` gives the square of every entry. A tensor has a method `mean()`.",
+        "`return (x * x).mean()`",
     ),
 )
 

@@ -4,6 +4,8 @@ Each case builds a small graph, hands it to the answer and reports what came bac
 stands here: the lesson's reference answer runs on the same graphs, and the reports are compared.
 """
 
+import warnings
+
 import numpy as np
 
 import tinygrad_course as tg
@@ -59,15 +61,15 @@ def normal(rng, *shape, requires_grad=True):
 predict_next = Exercise(
     "predict-next",
     answer="order",
-    title="Predict: which step runs next",
+    title="Predict which step runs next",
     points=3,
     minutes=4,
     difficulty=1,
     hints=(
-        "Start with the loss. Which steps read d? Which read a?",
+        "Start with the loss. Which steps read `d`? Which read `a`?",
         "A step may run when every step that read its value has run. `a` was read three times.",
-        "After loss comes d, the only step that nothing unfinished reads. Ask the same question "
-        "again.",
+        "After `loss` comes `d`: nothing that is still to run reads it. Ask the same question "
+        "again for `a`, `b` and `c`.",
     ),
 )
 
@@ -94,12 +96,15 @@ topological_order = Exercise(
     hints=(
         "First walk the whole graph once and count, for each node, how many edges point at it: "
         "its users. A node that is read twice by one step counts twice.",
-        "Keep a list of nodes that are ready. At the start it holds only the root. Take one "
-        "out, put it in the answer, and tell each of its inputs that one user is done.",
-        "Telling an input means: users[input] -= 1. When that gives 0, the input is ready. An "
-        "edge whose node is None leads nowhere: skip it, in the count as well.",
-        "Use lists as stacks rather than a function that calls itself: Python stops at about "
-        "1,000 nested calls.",
+        "Keep a list of nodes that are ready. At the start it holds only the root. Take one, "
+        "put it into the order, and tell each of its inputs that one user is done.",
+        "To tell an input means `users[child] -= 1`. When that gives 0, the child is ready. "
+        "`inputs_of` leaves out what needs no gradient, so use it both for counting and for "
+        "telling.",
+        "Counting: `users, found = {root: 0}, [root]`, then `for node in found:` and in it `for "
+        "child in inputs_of(node):`. Append a child to `found` the first time you meet it, and "
+        "count it each time. Such a list that grows while it is walked does without a function "
+        "that calls itself: Python stops at about 1,000 nested calls.",
     ),
 )
 
@@ -176,13 +181,13 @@ chain_rule = Exercise(
     difficulty=2,
     needs=("topological-order",),
     hints=(
-        "The result starts as {root: 1.0}: the loss changes by 1 when the loss changes by 1.",
-        "Go through topological_order(root). When a node's turn comes, its own entry is "
-        "complete; send it on to each of its inputs, times the slope for that input.",
-        "An input that gets something from several users gets the sum. slope[child] = "
-        "slope.get(child, 0.0) + slope[node] * local does both the first and the later times.",
-        "zip(node.next_functions, node.slopes) gives one pair for each time an input was read, "
-        "so a * a gives two.",
+        "The result starts as `{root: 1.0}`: the loss changes by 1 when the loss changes by 1.",
+        "Go through `topological_order(root)`. When a node's turn comes, its own entry is "
+        "complete. Send it on to each of its inputs, times the slope for that input.",
+        "`zip(node.next_functions, node.slopes)` gives a pair for each time that an input was "
+        "read, so `a * a` gives two.",
+        "An input that gets something from several users gets the sum: `slope[child] = "
+        "slope.get(child, 0.0) + slope[node] * local`.",
     ),
 )
 
@@ -228,17 +233,17 @@ def any_slopes(answer, rng, size):
 count_calls = Exercise(
     "count-calls",
     answer="measured",
-    title="Experiment: what the order saves",
+    title="Measure what the order saves",
     points=4,
     minutes=8,
     difficulty=2,
     needs=("topological-order",),
     hints=(
-        "By order is the easy one: topological_order(root) holds each node once, so its length "
-        "is the number of calls.",
+        "By order is the easy one: `topological_order(root)` holds each node once, so its "
+        "length is the number of calls.",
         "By paths: write a small function that counts 1 for the node itself, plus its own "
         "result for every input, as often as that input was read.",
-        "def calls(node): return 1 + sum(calls(child) for child, _ in node.next_functions)",
+        "`def calls(node): return 1 + sum(calls(child) for child in inputs_of(node))`",
     ),
 )
 
@@ -263,13 +268,13 @@ choose_gradient = Exercise(
     minutes=12,
     difficulty=3,
     hints=(
-        "Write down the number that you want the slopes of, as a formula in the entries of y. "
-        "The gradient argument is its derivative in each entry, in y's shape.",
+        "Write down the number that you want the slopes of, as a formula in the entries of `y`. "
+        "The argument is its derivative in each entry, in the shape of `y`.",
         "How much does the sum of all entries change when one entry changes by 1? And the mean "
         "of n entries?",
-        '"last" depends on one entry only: 1 there, 0 everywhere else. tg.zeros_like(y) makes '
-        "the zeros, and gradient.view(-1)[-1] is the last entry of any shape.",
-        "The derivative of (y - t)**2 / 2 in y is y - t. Mind which of the two is subtracted.",
+        '"last" depends on one entry only: 1 there, 0 everywhere else. `tg.zeros_like(y)` makes '
+        "the zeros, and `gradient.view(-1)[-1]` is the last entry of any shape.",
+        "The derivative of ½ (y − t)² in y is y − t. Mind which of the two is subtracted.",
     ),
 )
 
@@ -334,10 +339,11 @@ unbroadcast = Exercise(
     hints=(
         "A value that was used in many places gets the sum of what comes back from them. "
         "Broadcasting is such a use in many places, so every repeated axis has to be summed.",
-        "There are two sorts of repeated axes: those that shape does not have at all (they are "
-        "in front), and those where shape says 1 and grad says more.",
-        "First sum axis 0 as long as grad.ndim is greater than len(shape).",
-        "Then, for each axis where shape[axis] == 1: grad = grad.sum(axis=axis, keepdims=True).",
+        "There are two sorts of repeated axes: those that `shape` does not have at all (they "
+        "are in front), and those where `shape` says 1 and `grad` says more.",
+        "First sum axis 0 as long as `grad.ndim` is greater than `len(shape)`.",
+        "Then, for each axis where `shape[axis] == 1`: `grad = grad.sum(axis=axis, "
+        "keepdims=True)`.",
     ),
 )
 
@@ -386,16 +392,16 @@ def any_shapes(answer, rng, size):
 predict_twice = Exercise(
     "predict-twice",
     answer="twice",
-    title="Predict: backward, and backward again",
+    title="Predict what a second backward does",
     points=4,
     minutes=5,
     difficulty=2,
     hints=(
-        "The slope of x * x at 3 is 6. What does backward do with a leaf's gradient that is "
+        "The slope of `x * x` at 3 is 6. What does backward do with a leaf's gradient that is "
         "already there?",
-        "y was made by an operation. Does a value like that keep its gradient when nobody asks?",
-        "For the last line, ask what the formula of each backward needs: the slope of x * x "
-        "needs x, the slope of x + x needs nothing.",
+        "`y` was made by an operation. Does a value like that keep its gradient when nobody asks?",
+        "For the last two, ask what each backward formula needs: the slope of `x * x` needs "
+        "`x`, the slope of `x + x` needs nothing. And how long does `retain_graph=True` last?",
     ),
 )
 
@@ -430,11 +436,11 @@ repair_training = Exercise(
     minutes=10,
     difficulty=2,
     hints=(
-        "There are three faults. Run train for one step and look at w: did the loss get smaller?",
-        "The gradient points uphill. To go down, subtract lr times the gradient.",
-        "Each backward adds to w.grad. After the first step, what is in it besides the slope of "
-        "this step's loss?",
-        "A loss in the list is a tensor, and its whole graph stays alive with it. loss.item() "
+        "Run `train` for one step and look at `w`: did the loss get smaller?",
+        "The gradient points uphill. To go down, subtract `lr` times the gradient.",
+        "Each backward adds to `w.grad`. After the first step, what is in it besides the slope "
+        "of this step's loss? `w.grad = None` before the backward starts it anew.",
+        "A loss in the list is a tensor, and its whole graph stays alive with it. `loss.item()` "
         "is the number alone.",
     ),
 )
@@ -442,7 +448,10 @@ repair_training = Exercise(
 
 def train_line(answer, rng, steps):
     x = normal(rng, 8, requires_grad=False)
-    return answer(x, 3 * x, steps, 0.1)
+    with warnings.catch_warnings():
+        # A known wrong answer asks for the grad of what is no leaf; its own sentence explains that.
+        warnings.simplefilter("ignore")
+        return answer(x, 3 * x, steps, 0.1)
 
 
 @repair_training.case("one step goes downhill", points=2)
@@ -475,12 +484,13 @@ each_loss = Exercise(
     minutes=10,
     difficulty=3,
     hints=(
-        "Call trunk(x) once and keep its result. Each head turns that result into a loss.",
-        "All losses but the last need retain_graph=True, because a later one still walks back "
+        "Call `trunk(x)` once and keep its result. Each head turns that result into a loss.",
+        "All losses but the last need `retain_graph=True`, because a later one still walks back "
         "through the trunk.",
-        "x.grad is added to. Set x.grad = None before each pass, so that each result stands alone.",
-        "Put x.grad itself in your list, then set x.grad = None. x.grad.zero_() would wipe the "
-        "tensor that is already in the list.",
+        "Backward adds to `x.grad`. Set `x.grad = None` before each pass, so that each result "
+        "stands alone.",
+        "Put `x.grad` itself into your list and set `x.grad = None` afterwards. "
+        "`x.grad.zero_()` would wipe the tensor that is in the list.",
     ),
 )
 
@@ -536,11 +546,11 @@ straight_through = Exercise(
     minutes=8,
     difficulty=3,
     hints=(
-        "The result has to be x plus something, so that the gradient of x passes through with "
+        "The result has to be `x` plus something, so that the gradient passes to `x` with the "
         "slope 1.",
-        "The something must be f(x) - x, so that the value comes out as f(x). It must count as "
-        "a constant.",
-        "A constant is what detach() gives, or what is computed under no_grad. Only the "
+        "The something must be `f(x) - x`, so that the value comes out as `f(x)`. It must count "
+        "as a constant.",
+        "A constant is what `detach()` gives, or what was computed under `no_grad`. Only the "
         "something may be constant, not the sum.",
     ),
 )
@@ -582,14 +592,15 @@ my_backward = Exercise(
     difficulty=3,
     needs=("topological-order",),
     hints=(
-        "It is chain_rule once more: a dict from node to gradient, filled in the order of "
-        "topological_order(root). It starts as {root: grad}.",
-        "Instead of multiplying by a slope, call the node: grads = node(grads_so_far[node]). "
-        "You get a single tensor for one input and a tuple for several.",
-        "A leaf's node has an attribute `variable`: the leaf itself. Such a node is not called; "
-        "its gradient goes to node.variable.grad, added to what is there.",
-        "Skip an edge whose node is None. Do it all under `with tg.no_grad():`, so that no new "
-        "graph is recorded.",
+        "It is `chain_rule` once more: a dict from node to gradient, filled in the order of "
+        "`topological_order(root)`. It starts as `{root: grad}`.",
+        "Instead of multiplying by a slope, call the node: `results = node(grads[node])`. You "
+        "get a tensor for one input and a tuple for several. `zip(node.next_functions, "
+        "results)` pairs them with the edges.",
+        "A leaf's node has an attribute `variable`, the leaf itself. Such a node is not called: "
+        "its gradient goes to `node.variable.grad`, added to what is there.",
+        "Skip an edge whose node is `None`. Do it all under `with tg.no_grad():`, so that no "
+        "new graph is recorded.",
     ),
 )
 
