@@ -501,8 +501,25 @@ def _joinable(xs: list[Any], name: str) -> list[Tensor]:
     for x in xs:
         if not isinstance(x, Tensor):
             raise TypeError(f"{name}(): expected Tensors, got {type(x).__name__}")
+    first = xs[0]._array.dtype
+    if all(x._array.dtype == first for x in xs):
+        return xs
     dtype = result_type(*(x._array for x in xs))
     return [x.to(dtype) for x in xs]
+
+
+class Stack(Op, fn=""):
+    """Tensors of equal sizes along a new `dim`; each gets its slice of g."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, *xs, dim):
+        ctx.save(dim, len(xs))
+        return xp.stack(xs, dim)
+
+    def backward(ctx, g):
+        dim, n = ctx.saved
+        return tuple(g[(slice(None),) * dim + (i,)] for i in range(n))
 
 
 def stack(tensors: Any, dim: int = 0) -> Any:
@@ -516,14 +533,16 @@ def stack(tensors: Any, dim: int = 0) -> Any:
     xs = list(tensors)
     if not xs:
         raise RuntimeError("stack expects a non-empty TensorList")
-    for i, x in enumerate(xs):
-        if tuple(x.shape) != tuple(xs[0].shape):
+    if any(isinstance(x, Tensor) for x in xs):
+        xs = _joinable(xs, "stack")
+    sizes = [getattr(x, "_array", x).shape for x in xs]
+    for i, size in enumerate(sizes):
+        if size != sizes[0]:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(xs[0].shape)} at entry "
-                f"0 and {list(x.shape)} at "
-                f"entry {i}"
+                f"stack expects each tensor to be equal size, but got {list(sizes[0])} at entry 0 "
+                f"and {list(size)} at entry {i}"
             )
-    return cat([unsqueeze(x, dim) for x in xs], wrap_dim(dim, len(xs[0].shape) + 1))
+    return Stack.apply(*xs, dim=wrap_dim(dim, len(sizes[0]) + 1))
 
 
 def split(input: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
