@@ -46,7 +46,7 @@ class Backend:
         array_type: type,
         from_host: Callable[[Any, int | None], Array],
         to_host: Callable[[Array], Any],
-        window: Callable[[Array, tuple[int, ...], tuple[int, ...], int], Array],
+        window: Callable[..., Array],
         pointer: Callable[[Array], int],
         index_of: Callable[[Array], int | None],
         scatter_add: Callable[[Array, Any, Array], None],
@@ -65,11 +65,12 @@ class Backend:
 
 
 def _numpy_window(
-    buffer: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int
+    buffer: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0
 ) -> Array:
-    # Ten times cheaper than numpy.lib.stride_tricks.as_strided, and it checks that the window fits
-    # the buffer.
-    return np.ndarray(shape, buffer.dtype, buffer, offset, strides)
+    # Ten times cheaper than NumPy's as_strided, which is needed where the buffer has gaps.
+    if buffer.flags.c_contiguous and buffer.size:
+        return np.ndarray(shape, buffer.dtype, buffer, offset, strides)
+    return np.lib.stride_tricks.as_strided(buffer, shape, strides)
 
 
 def _numpy_pointer(array: Array) -> int:
@@ -138,7 +139,7 @@ def _load_cupy() -> Backend:
             return cupy.asarray(array)
 
     def window(
-        buffer: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int
+        buffer: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0
     ) -> Array:
         return cupy.ndarray(shape, buffer.dtype, buffer.data + offset, strides)
 

@@ -17,7 +17,7 @@ from ..dtype import bool_
 from ..shape import wrap_dim
 from .inplace import change
 from .registry import Op, function, method
-from .views import basic_index, expand, select, stack
+from .views import Select, _Index, basic_index, expand, select, stack
 
 
 class _TakeIndex(Op, fn="", node="IndexBackward0"):
@@ -177,20 +177,32 @@ def _check_ints(x: Tensor, parts: list[Any], dims: int) -> None:
             dim += 1
 
 
+def _is_plain(index: tuple[Any, ...]) -> bool:
+    """Whether NumPy can take the index as it is: ints, slices without a step or with a positive
+    one, None and Ellipsis."""
+    for part in index:
+        kind = type(part)
+        if kind is slice:
+            if part.step is not None and (type(part.step) is not int or part.step <= 0):
+                return False
+        elif kind is not int and part is not None and part is not Ellipsis:
+            return False
+    return True
+
+
 def getitem(self: Tensor, index: Any) -> Tensor:
     """x[index]: a view for ints, slices, None and Ellipsis, a copy for masks and places."""
-    if type(index) is int:  # rows of a tensor, the commonest case, without the long way
-        n = self._array.shape[0] if self._array.ndim else None
-        if n is None:
-            raise IndexError(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` to convert it to a Python "
-                "number"
-            )
-        if not -n <= index < n:
-            raise IndexError(f"index {index} is out of bounds for dimension 0 with size {n}")
-        return select(self, 0, index)
+    plain = index if type(index) is tuple else (index,)
+    if _is_plain(plain):
+        op = Select if type(index) is int else _Index
+        if Ellipsis not in plain:
+            plain = (*plain, Ellipsis)  # keeps NumPy from turning a single element into a number
+        try:
+            return op.apply(self, plain)
+        except IndexError:
+            pass  # the long way says what is wrong in PyTorch's words
     parts, basic = _normalise(self, index)
-    return basic_index(self, parts) if basic else _TakeIndex.fn(self, parts)
+    return _Index.apply(self, parts) if basic else _TakeIndex.apply(self, parts)
 
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:

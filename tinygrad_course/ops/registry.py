@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import operator as python_operator
+import sys
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, ClassVar
@@ -58,6 +59,7 @@ class Op(Node):
     array_names: ClassVar[tuple[str, ...]]
     arity: ClassVar[int]
     required: ClassVar[int]
+    most: ClassVar[int]
     parameters: ClassVar[tuple[str, ...]]
     differentiable: ClassVar[bool] = True
     floats: ClassVar[bool] = False
@@ -90,8 +92,7 @@ class Op(Node):
         if "forward" not in cls.__dict__:
             return  # a base class such as Unary
         cls.node_name = node or f"{cls.__name__}Backward0"
-        cls.array_names, cls.required, cls.parameters = _signature(cls)
-        cls.arity = len(cls.array_names)
+        _signature(cls)
         if scales:
             cls.scales = True
         cls.fn = staticmethod(cls._function())
@@ -121,15 +122,12 @@ class Op(Node):
 
     @classmethod
     def _function(cls) -> Callable[..., Any]:
-        arity, apply = cls.arity, cls.apply
+        required, most, apply = cls.required, cls.most, cls.apply
 
         def call(*args: Any, out: Tensor | None = None, **params: Any) -> Any:
             if out is not None:
                 return write_out(call(*args, **params), out)
-            if len(args) > arity:
-                _place(cls, params, args[arity:])
-                args = args[:arity]
-            elif len(args) < arity:
+            if not required <= len(args) <= most:
                 args = _by_keyword(cls, args, params)
             return apply(*args, **params)
 
@@ -153,36 +151,38 @@ class Op(Node):
         return reflected
 
     @classmethod
-    def apply(cls, *inputs: Any, **params: Any) -> Any:
-        """Runs the kernel on `inputs` (Tensors, arrays or None) and records it when a gradient is
-        needed."""
+    def apply(cls, *args: Any, **params: Any) -> Any:
+        """Runs the kernel on tensors (Tensors, arrays or None) and parameters, and records it when
+        a gradient is needed."""
+        inputs, rest = args[: cls.arity], args[cls.arity :]
         arrays = [x._array if isinstance(x, Tensor) else x for x in inputs]
-        present = [a for a in arrays if a is not None]
-        if not any(isinstance(x, Tensor) for x in inputs):
-            for x, a in zip(inputs, arrays, strict=True):
-                if a is not None and not hasattr(a, "strides"):
-                    raise TypeError(
-                        f"{cls.__name__.lower()}(): a Tensor was expected, not {type(x).__name__}"
-                    )
-            return cls.forward(UNRECORDED, xp_of(present[0]), *arrays, **params)
-        xp = require_same(present) if len(present) > 1 else xp_of(present[0])
+        present = [a for a in arrays if a is not None] if None in inputs[1:] else arrays
+        xp = require_same(present)
         edges = edges_of(inputs) if mode.enabled and cls.differentiable else None
         if edges is None:
-            result = cls.forward(UNRECORDED, xp, *arrays, **params)
-            volatile = any(isinstance(x, Tensor) and x.volatile for x in inputs)
+            result = cls.forward(UNRECORDED, xp, *arrays, *rest, **params)
+            tensors = [x for x in inputs if isinstance(x, Tensor)]
+            if not tensors:
+                return result
+            volatile = any(x._meta is not None and x._meta.volatile for x in tensors)
             return _each(result, lambda a, i: _unrecorded(a, volatile))
         node = _new(cls)
-        node.edges, node.saved, node.guards = edges, (), []
+        node.edges, node.saved, node.guards = edges, (), ()
         node.hooks = node.restore = None
         node.order = next_order()
-        result = cls.forward(node, xp, *arrays, **params)
-        result = _each(result, lambda a, i: np.asarray(a) if isinstance(a, np.generic) else a)
-        outputs = result if type(result) is tuple else (result,)
+        result = cls.forward(node, xp, *arrays, *rest, **params)
+        if type(result) is not tuple:
+            if isinstance(result, np.generic):
+                result = np.asarray(result)
+            node.outputs = ((result.shape, result.dtype),)
+            tensor = recorded(result, (node, 0))
+            if node.saved:
+                node.guards = guards_of(node, inputs, tuple(arrays), (result,), (tensor,))
+            return tensor
+        outputs = tuple([np.asarray(a) if isinstance(a, np.generic) else a for a in result])
         node.outputs = tuple([(a.shape, a.dtype) for a in outputs])
-        tensors = _each(result, lambda a, i: recorded(a, (node, i)))
-        node.guards = guards_of(
-            node, inputs, tuple(arrays), outputs, tensors if type(tensors) is tuple else (tensors,)
-        )
+        tensors = tuple([recorded(a, (node, i)) for i, a in enumerate(outputs)])
+        node.guards = guards_of(node, inputs, tuple(arrays), outputs, tensors)
         return tensors
 
     forward: ClassVar[Callable[..., Any]]
@@ -510,22 +510,19 @@ class View(Op):
     __slots__ = ()
 
     @classmethod
-    def apply(cls, *inputs: Any, **params: Any) -> Any:
-        (x,) = inputs
+    def apply(cls, x: Any, *args: Any, **params: Any) -> Any:
         if not isinstance(x, Tensor):
-            return cls.forward(UNRECORDED, xp_of(x), x, **params)
-        a = x._array
-        edge = x._edge
-        meta = x._meta
+            return cls.forward(UNRECORDED, xp_of(x), x, *args, **params)
+        a, edge, meta = x._array, x._edge, x._meta
         if edge is None and meta is not None and not meta.volatile:
             edge = meta.edge(x)
         if edge is None or not mode.enabled:
-            return as_view(cls.forward(UNRECORDED, xp_of(a), a, **params), x, None)
+            return as_view(cls.forward(UNRECORDED, xp_of(a), a, *args, **params), x, None)
         node = _new(cls)
         node.edges, node.saved, node.guards = (edge,), (), ()
         node.hooks = node.restore = None
         node.order = next_order()
-        out = cls.forward(node, xp_of(a), a, **params)
+        out = cls.forward(node, xp_of(a), a, *args, **params)
         node.outputs = ((out.shape, out.dtype),)
         return as_view(out, x, (node, 0))
 
@@ -570,33 +567,25 @@ def method(*bodies: Callable[..., Any], **named: Any) -> None:
 # --- binding --------------------------------------------------------------------------------------
 
 
-def _signature(cls: type[Op]) -> tuple[tuple[str, ...], int, tuple[str, ...]]:
-    """Of `forward`: the keyword names of its arrays, how many are required, and its plain
-    parameters. Looked up once."""
+def _signature(cls: type[Op]) -> None:
+    """Notes the arguments of `forward`, once: `arity` arrays, of which `required` must be given,
+    `array_names` their keywords, and `most` positional arguments in all."""
     parameters = list(inspect.signature(cls.forward).parameters.values())[2:]
-    arrays = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)]
-    names = tuple({"x": "input", "y": "other"}.get(p.name, p.name) for p in arrays)
-    required = sum(p.default is p.empty for p in arrays)
-    return names, required, tuple(p.name for p in parameters if p not in arrays)
-
-
-def _place(cls: type[Op], params: dict[str, Any], values: tuple[Any, ...]) -> None:
-    """Adds positional arguments after the arrays to `params`."""
-    names = cls.parameters
-    if len(values) > len(names):
-        most = cls.arity + len(names)
-        raise TypeError(
-            f"{cls.__name__.lower()}() takes at most {most} arguments, got "
-            f"{cls.arity + len(values)}"
-        )
-    for name, value in zip(names, values, strict=False):
-        if name in params:
-            raise TypeError(f"{cls.__name__.lower()}() got multiple values for argument {name!r}")
-        params[name] = value
+    arrays = [p for p in parameters if p.kind is p.POSITIONAL_ONLY]
+    cls.array_names = tuple({"x": "input", "y": "other"}.get(p.name, p.name) for p in arrays)
+    cls.required = sum(p.default is p.empty for p in arrays)
+    cls.arity = len(arrays)
+    cls.most = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
+    cls.parameters = tuple(p.name for p in parameters if p not in arrays)
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):  # as many tensors as there are
+        cls.arity = cls.most = sys.maxsize
 
 
 def _by_keyword(cls: type[Op], args: tuple[Any, ...], params: dict[str, Any]) -> tuple[Any, ...]:
-    """The array arguments, some of which came by keyword or were left out."""
+    """The arguments, with those tensors put in place that came by keyword or were left out."""
+    if len(args) > cls.most:
+        name = cls.__name__.lower()
+        raise TypeError(f"{name}() takes at most {cls.most} arguments, got {len(args)}")
     for place, name in enumerate(cls.array_names[len(args) :], len(args)):
         if name in params:
             args = (*args, params.pop(name))

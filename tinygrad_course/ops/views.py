@@ -38,11 +38,7 @@ class _View(View, fn="", node="ViewBackward0"):
                 f"{[s // x.itemsize for s in x.strides]} cannot "
                 f"be seen as {list(size)} without a copy. Use .reshape(...) instead."
             )
-        return (
-            x.reshape(size)
-            if x.flags.c_contiguous
-            else xp.lib.stride_tricks.as_strided(x, size, strides)
-        )
+        return backend_of(x).window(x, size, strides)
 
     def backward(ctx, g):
         (shape,) = ctx.saved
@@ -102,9 +98,8 @@ class Expand(View, fn=""):
         ctx.save(x.shape)
         # Not xp.broadcast_to, whose results cannot be written to even when nothing is stretched.
         strides = [0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True)]
-        return xp.lib.stride_tricks.as_strided(
-            x, size, (0,) * (len(size) - x.ndim) + tuple(strides)
-        )
+        strides = (*(0,) * (len(size) - x.ndim), *strides)
+        return backend_of(x).window(x, size, strides)
 
     def backward(ctx, g):
         (shape,) = ctx.saved
@@ -373,7 +368,7 @@ class _Unfold(View, fn="", node="UnfoldBackward0"):
         if not x.ndim:
             shape, strides = (size,), (stride,)
         ctx.save(x.shape, dim, step)
-        return xp.lib.stride_tricks.as_strided(x, shape, strides)
+        return backend_of(x).window(x, shape, strides)
 
     def backward(ctx, g):
         shape, dim, step = ctx.saved
