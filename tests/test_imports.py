@@ -22,12 +22,12 @@ COURSE = sorted(p for p in (ROOT / "course").rglob("*.py") if "content" not in p
 
 # From the ground up. A module may import its own layer and those before it.
 LAYERS = (
-    ("errors", "dtype", "device", "shape", "storage", "random", "printing"),
+    ("dtype", "device", "shape", "storage", "random", "printing"),
     ("tensor",),
     ("autograd",),
     ("ops",),
     ("nn",),
-    ("optim", "utils", "cuda", "serialization", "viz"),
+    ("optim", "utils", "cuda", "serialization", "stubs", "viz"),
     ("__init__",),
     ("examples",),
 )
