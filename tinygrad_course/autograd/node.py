@@ -117,7 +117,7 @@ class Node:
             None,
         )
         twin.restore, twin.guards = None, []
-        saved = [Tensor._wrap(v) if _is_array(v) else v for v in self.saved]
+        saved = [Tensor._wrap_any(v) if _is_array(v) else v for v in self.saved]
         for place, owner, _, output in self.guards:
             if output < 0:
                 saved[place] = owner

@@ -18,7 +18,7 @@ from ..autograd.node import AccumulateGrad, Edge, Node, next_order
 from ..autograd.variable import Tensor
 from ..device import require_same
 from ..dtype import from_numpy_dtype
-from .registry import UNRECORDED, Binary, Op, edges_of
+from .registry import UNRECORDED, Binary, Op, edges_of, settled
 from .window import BlankWindow, Geometry, PutWindow, TakeWindow
 
 
@@ -52,11 +52,9 @@ def change(op: type[Op], x: Tensor, others: tuple[Any, ...], params: dict[str, A
     edges = edges_of(inputs) if mode.enabled else None
     node = _start(op, edges, inputs) if edges is not None else None
     try:
-        out = (
-            np.asarray(out)
-            if isinstance(out := op.forward(node or UNRECORDED, xp, *arrays, **params), np.generic)
-            else out
-        )
+        out = op.forward(node or UNRECORDED, xp, *arrays, **params)
+        if isinstance(out, np.generic):
+            out = np.asarray(out) if node is None else settled(node, out)
     except ValueError:
         op.apply(*inputs, **params)  # says in PyTorch's words which shapes don't broadcast
         raise

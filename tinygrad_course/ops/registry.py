@@ -173,19 +173,27 @@ class Op(Node):
         result = cls.forward(node, xp, *arrays, *rest, **params)
         if type(result) is not tuple:
             if isinstance(result, np.generic):
-                result = np.asarray(result)
+                result = settled(node, result)
             node.outputs = ((result.shape, result.dtype),)
             tensor = recorded(result, (node, 0))
             if node.saved:
                 node.guards = guards_of(node, inputs, tuple(arrays), (result,), (tensor,))
             return tensor
-        outputs = tuple([np.asarray(a) if isinstance(a, np.generic) else a for a in result])
+        outputs = tuple([settled(node, a) if isinstance(a, np.generic) else a for a in result])
         node.outputs = tuple([(a.shape, a.dtype) for a in outputs])
         tensors = tuple([recorded(a, (node, i)) for i, a in enumerate(outputs)])
         node.guards = guards_of(node, inputs, tuple(arrays), outputs, tensors)
         return tensors
 
     forward: ClassVar[Callable[..., Any]]
+
+
+def settled(node: Node, scalar: Any) -> Array:
+    """What a kernel made of 0-dim arrays, a NumPy scalar, as an array, also where `node` saved it:
+    guards know the outputs among the saved values by identity."""
+    array = np.asarray(scalar)
+    node.saved = tuple([array if v is scalar else v for v in node.saved])
+    return array
 
 
 def write_out(result: Any, out: Tensor) -> Tensor:
@@ -310,7 +318,7 @@ class Unary(Op):
             node.order = next_order()
             y = forward(node, np, a)
             if type(y) is not _ndarray:
-                y = np.asarray(y)
+                y = settled(node, y)
             node.outputs = ((y.shape, y.dtype),)
             tensor = _new(Tensor)
             tensor._array = y
@@ -414,7 +422,7 @@ class Binary(Op):
             except ValueError:
                 return apply(x, y)
             if type(out) is not _ndarray:
-                out = np.asarray(out)
+                out = settled(node, out)
             shape = out.shape
             node.outputs = ((shape, out.dtype),)
             tensor = _new(Tensor)
