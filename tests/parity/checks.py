@@ -143,11 +143,16 @@ def _same_grads(ours: Any, theirs: Any) -> str | None:
     return None
 
 
+def _finite(call: Call) -> bool:
+    """Whether all numbers are: beyond, second derivatives are nan or not, as the formula is written."""
+    return all(np.isfinite(a.array).all() for a in _flatten([*call.args]) if isinstance(a, Arg))
+
+
 def _differentiated(name: str, order: int) -> Iterator[Verdict]:
     rows = SAMPLES[name]
     for form, call in itertools.product(forms_of(name), rows.calls):
         for dtype, layout in (("float64", "contiguous"), ("float32", "transposed")):
-            if order == 2 and dtype == "float32":
+            if order == 2 and (dtype == "float32" or not _finite(call)):
                 continue
             making = {"dtype": dtype, "layout": layout, "grad": True}
             mine, ours, yours, theirs = _both(name, call, form, rows, **making)
