@@ -44,9 +44,6 @@ from .storage import Storage
 
 __version__ = "0.1.0"
 
-# PyTorch computes 1/0 = inf and 0/0 = nan without a word; NumPy would warn at each.
-np.seterr(all="ignore")
-
 # glibc hands blocks of 128 KB and more back to the system and faults them in again at every
 # training step. Making and dropping one block of nearly 32 MB raises that limit for the process;
 # its memory is never touched. A LeNet step gets twice as fast.

@@ -13,11 +13,19 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Mode(threading.local):
-    enabled = True  # a class attribute: every thread starts with recording on
+    """One per thread, made when the thread runs its first operation."""
+
+    def __init__(self) -> None:
+        self.enabled = True
+        # PyTorch computes 1/0 = inf and 0/0 = nan without a word. NumPy would warn at each, and
+        # keeps that setting per thread too.
+        np.seterr(all="ignore")
 
 
 mode = _Mode()

@@ -310,7 +310,7 @@ class Unary(Op):
                 or (floats and a.dtype.kind != "f")
             ):
                 return apply(x)
-            if edge is None or not differentiable or not mode.enabled:
+            if not mode.enabled or edge is None or not differentiable:
                 y = forward(UNRECORDED, np, a)
                 return Tensor._wrap(y if type(y) is _ndarray else np.asarray(y))
             node = _new(cls)
@@ -408,7 +408,7 @@ class Binary(Op):
                 if x._meta.volatile:
                     return apply(x, y)
                 ex = x._meta.edge(x)
-            if (ex is None and ey is None) or not differentiable or not mode.enabled:
+            if not mode.enabled or (ex is None and ey is None) or not differentiable:
                 try:
                     out = forward(UNRECORDED, np, a, b)
                 except ValueError:
