@@ -8,8 +8,10 @@ gradient is. A new operation needs a row here and nothing else; `tests/test_ops.
 
 from __future__ import annotations
 
+import importlib
 import math
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -1130,3 +1132,7 @@ row(
     bad=(call(real(4, 3), given([0, 2])),),
     dtypes=False,
 )
+
+# The rows of each further family stand in a file of their own, tests/rows_FAMILY.py.
+for _path in sorted(Path(__file__).parent.glob("rows_*.py")):
+    importlib.import_module(f"tests.{_path.stem}")
