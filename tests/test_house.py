@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -58,8 +59,7 @@ def test_no_file_knows_a_machine() -> None:
 
 
 def test_environment_is_in_step_with_pyproject() -> None:
-    yaml = pytest.importorskip("yaml", reason="environment.yml is read with PyYAML")
-    names = {"python-graphviz": "graphviz"}  # conda-forge's name: PyPI's
+    names = {"python-graphviz": "graphviz", "jupyter_client": "jupyter-client"}  # conda: PyPI
     *conda, pip = yaml.safe_load(guide("environment.yml"))["dependencies"]
     *from_pypi, ourselves = pip["pip"]
     assert ourselves == "-e ."
