@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..dtype import DType, get_default_dtype
 from ..shape import wrap_dim, wrap_dims
 from .convert import to_dtype
-from .elementwise import exp
+from .elementwise import exp, where
 from .index import put_along
 from .registry import FUNCTIONS, Op, Tensor, function, method
 from .views import cat, expand, permute
@@ -24,6 +24,31 @@ def _numpy_type(dtype, x):
             raise TypeError(f"dtype must be one of tg.float32, tg.int64, …, not {dtype!r}")
         return dtype.numpy
     return "int64" if x.dtype.kind in "iub" else x.dtype
+
+
+def _row_major(xp, y):
+    """`y` in row-major memory, as PyTorch's reductions make it; NumPy's follow their input's order."""
+    if y.ndim < 2 or (y.flags.c_contiguous and not y.flags.f_contiguous):
+        return y
+    # Where a size is 1 NumPy's flags say nothing of the strides, which PyTorch shows all the same.
+    return y.reshape(-1).reshape(y.shape)
+
+
+def _require_elements(name, x, dim, dims):
+    """The largest of no elements is nothing: RuntimeError or IndexError."""
+    if x.size:
+        return
+    if dim is None or dim == ():
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0, shape "
+            f"{list(x.shape)}: pass a dim that has elements"
+        )
+    for d in dims:
+        if x.shape[d] == 0:
+            raise IndexError(
+                f"{name}(): Expected reduction dim {d} to have non-zero size, in a tensor of shape "
+                f"{list(x.shape)}"
+            )
 
 
 def spread(g, shape, dims, keepdim):
@@ -42,7 +67,7 @@ class Sum(Op, method=True):
     def forward(ctx, xp, x, /, dim=None, keepdim=False, *, dtype=None):
         dims = wrap_dims(dim, x.ndim)
         ctx.save(x.shape, x.dtype, dims, keepdim)
-        return x.sum(dims, dtype=_numpy_type(dtype, x), keepdims=keepdim)
+        return _row_major(xp, x.sum(dims, dtype=_numpy_type(dtype, x), keepdims=keepdim))
 
     def backward(ctx, g):
         shape, dtype, dims, keepdim = ctx.saved
@@ -62,12 +87,10 @@ class Mean(Op, method=True):
                 "with .float(), or pass dtype="
             )
         dims = wrap_dims(dim, x.ndim)
-        n = 1
-        for d in dims:
-            n *= x.shape[d] if x.ndim else 1
+        n = _count(x, dims)
         ctx.save(x.shape, x.dtype, dims, keepdim, n)
         total = x.sum(dims, dtype=_numpy_type(dtype, x), keepdims=keepdim)
-        return total / total.dtype.type(n)
+        return _row_major(xp, total / total.dtype.type(n))
 
     def backward(ctx, g):
         shape, dtype, dims, keepdim, n = ctx.saved
@@ -82,11 +105,12 @@ class Prod(Op, method=True):
     def forward(ctx, xp, x, /, dim=None, keepdim=False, *, dtype=None):
         dims = wrap_dims(None if dim is None else wrap_dim(dim, x.ndim), x.ndim)
         ctx.save(x, dims, keepdim)
-        return x.prod(dims, dtype=_numpy_type(dtype, x), keepdims=keepdim)
+        return _row_major(xp, x.prod(dims, dtype=_numpy_type(dtype, x), keepdims=keepdim))
 
     def backward(ctx, g):
         x, dims, keepdim = ctx.saved
-        return spread(g, x.shape, dims, keepdim) * _others(x, dims)
+        others = to_dtype(_others(x, dims), g.dtype)
+        return to_dtype(spread(g, x.shape, dims, keepdim) * others, x.dtype)
 
 
 def _others(x, dims):
@@ -110,26 +134,67 @@ def _others(x, dims):
     return permute(products, tuple(order.index(i) for i in range(len(shape))))
 
 
-class Var(Op, fn="", method=False):
+def _count(x, dims):
+    n = 1
+    for d in dims:
+        n *= x.shape[d] if x.ndim else 1
+    return n
+
+
+def _variance(xp, x, dims, keepdim, correction):
+    if x.dtype.kind != "f":
+        raise RuntimeError(
+            f"std and var only support floating point dtypes, not {x.dtype}: convert with .float()"
+        )
+    n = _count(x, dims)
+    centred = x - x.mean(dims, keepdims=True) if n else x
+    total = (centred * centred).sum(dims, keepdims=keepdim)
+    return _row_major(xp, total / total.dtype.type(max(n - correction, 0)))
+
+
+def _variance_backward(g, x, dims, keepdim, correction):
+    n = _count(x, dims) - correction
+    centred = x - mean(x, dims, True)
+    return spread(g, x.shape, dims, keepdim) * (centred * (2 / n if n else float("nan")))
+
+
+class Var(Op, fn=""):
     """Σ (x - mean)² / (n - correction); dx = 2·g·(x - mean) / (n - correction)."""
 
     __slots__ = ()
 
     def forward(ctx, xp, x, /, dim=None, correction=1, keepdim=False):
         dims = wrap_dims(dim, x.ndim)
-        n = 1
-        for d in dims:
-            n *= x.shape[d] if x.ndim else 1
-        ctx.save(x, dims, keepdim, n - correction)
-        centred = x - x.mean(dims, keepdims=True) if n else x
-        total = (centred * centred).sum(dims, keepdims=keepdim)
-        return total / total.dtype.type(max(n - correction, 0))
+        ctx.save(x, dims, keepdim, correction)
+        return _variance(xp, x, dims, keepdim, correction)
 
     def backward(ctx, g):
-        x, dims, keepdim, n = ctx.saved
-        return spread(g, x.shape, dims, keepdim) * (
-            (x - mean(x, dims, True)) * (2 / n if n else float("nan"))
-        )
+        return _variance_backward(g, *ctx.saved)
+
+
+class Std(Op, fn=""):
+    """The root of the variance; dx = that of the variance, times 1 / 2y, or 0 where y = 0."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /, dim=None, correction=1, keepdim=False):
+        dims = wrap_dims(dim, x.ndim)
+        y = xp.sqrt(_variance(xp, x, dims, keepdim, correction))
+        ctx.save(y, x, dims, keepdim, correction)
+        return y
+
+    def backward(ctx, g):
+        y, *of_variance = ctx.saved
+        return _variance_backward(where(y == 0, y * 0, g / (y * 2)), *of_variance)
+
+
+def _correction(dim, unbiased, correction):
+    """(dim, correction) of var and std, whose `unbiased` is the older spelling."""
+    if isinstance(dim, bool):  # var(x, unbiased), as in old code
+        dim, unbiased = None, dim
+    if correction is None:
+        correction = 1 if unbiased is None else int(unbiased)
+    return dim, correction
 
 
 def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
@@ -140,11 +205,7 @@ def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     >>> var(tg.tensor([1., 2., 3.]))
     tensor(1.)
     """
-    if isinstance(dim, bool):  # var(x, unbiased), as in old code
-        dim, unbiased = None, dim
-    if correction is None:
-        correction = 1 if unbiased is None else int(unbiased)
-    return Var.fn(input, dim, correction, keepdim)
+    return Var.fn(input, *_correction(dim, unbiased, correction), keepdim)
 
 
 def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
@@ -154,7 +215,7 @@ def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     >>> std(tg.tensor([1., 2., 3.]))
     tensor(1.)
     """
-    return var(input, dim, unbiased, keepdim, correction=correction).sqrt()
+    return Std.fn(input, *_correction(dim, unbiased, correction), keepdim)
 
 
 class AMax(Op, fn="amax", method=True):
@@ -165,7 +226,8 @@ class AMax(Op, fn="amax", method=True):
 
     def forward(ctx, xp, x, /, dim=None, keepdim=False):
         dims = wrap_dims(dim, x.ndim)
-        out = x.max(dims, keepdims=keepdim)
+        _require_elements("amax", x, dim, dims)
+        out = _row_major(xp, x.max(dims, keepdims=keepdim))
         ctx.save(x, out, dims, keepdim)
         return out
 
@@ -181,7 +243,8 @@ class AMin(Op, fn="amin", method=True):
 
     def forward(ctx, xp, x, /, dim=None, keepdim=False):
         dims = wrap_dims(dim, x.ndim)
-        out = x.min(dims, keepdims=keepdim)
+        _require_elements("amin", x, dim, dims)
+        out = _row_major(xp, x.min(dims, keepdims=keepdim))
         ctx.save(x, out, dims, keepdim)
         return out
 
@@ -202,11 +265,7 @@ class _Extreme(Op, fn=""):
     __slots__ = ()
 
     def forward(ctx, xp, x, /, dim, keepdim, largest):
-        if x.size == 0 and x.shape[dim] == 0:
-            raise IndexError(
-                f"max/min along dim {dim} needs at least one element there, the shape is "
-                f"{list(x.shape)}"
-            )
+        _require_elements("max" if largest else "min", x, dim, (dim,))
         places = x.argmax(dim) if largest else x.argmin(dim)
         places = xp.expand_dims(places, dim) if x.ndim else places
         values = xp.take_along_axis(x, places, dim) if x.ndim else x.copy()
@@ -274,7 +333,7 @@ class ArgMax(Op, fn="argmax", method=True, differentiable=False):
     __slots__ = ()
 
     def forward(ctx, xp, x, /, dim=None, keepdim=False):
-        return _place_of(xp, x, x.argmax, dim, keepdim)
+        return _place_of(xp, x, "argmax", dim, keepdim)
 
 
 class ArgMin(Op, fn="argmin", method=True, differentiable=False):
@@ -283,19 +342,25 @@ class ArgMin(Op, fn="argmin", method=True, differentiable=False):
     __slots__ = ()
 
     def forward(ctx, xp, x, /, dim=None, keepdim=False):
-        return _place_of(xp, x, x.argmin, dim, keepdim)
+        return _place_of(xp, x, "argmin", dim, keepdim)
 
 
-def _place_of(xp, x, find, dim, keepdim):
-    if x.size == 0:
-        raise IndexError(f"argmax/argmin of a tensor without elements, shape {list(x.shape)}")
+def _place_of(xp, x, name, dim, keepdim):
+    if x.dtype.kind == "b":
+        raise RuntimeError(f"{name}(): does not support bool input: convert with .int()")
     if dim is None:
-        place = xp.asarray(find())
+        if not x.size:
+            raise IndexError(
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0, shape "
+                f"{list(x.shape)}"
+            )
+        place = xp.asarray(getattr(x, name)())
         return place.reshape((1,) * x.ndim) if keepdim else place
     dim = wrap_dim(dim, x.ndim)
     if x.ndim == 0:
         return xp.zeros((), xp.int64)
-    place = find(dim)
+    _require_elements(name, x, dim, (dim,))
+    place = getattr(x, name)(dim)
     return xp.expand_dims(place, dim) if keepdim else place
 
 
@@ -305,7 +370,7 @@ class Any_(Op, fn="any", method=True, differentiable=False):
     __slots__ = ()
 
     def forward(ctx, xp, x, /, dim=None, keepdim=False):
-        return (x != 0).any(wrap_dims(dim, x.ndim), keepdims=keepdim)
+        return _as_truth(xp, x, (x != 0).any(wrap_dims(dim, x.ndim), keepdims=keepdim))
 
 
 class All_(Op, fn="all", method=True, differentiable=False):
@@ -314,7 +379,13 @@ class All_(Op, fn="all", method=True, differentiable=False):
     __slots__ = ()
 
     def forward(ctx, xp, x, /, dim=None, keepdim=False):
-        return (x != 0).all(wrap_dims(dim, x.ndim), keepdims=keepdim)
+        return _as_truth(xp, x, (x != 0).all(wrap_dims(dim, x.ndim), keepdims=keepdim))
+
+
+def _as_truth(xp, x, y):
+    """bool, but uint8 for uint8, whose masks were bytes before there was a bool type."""
+    y = _row_major(xp, y)
+    return y.astype(x.dtype) if x.dtype == "uint8" else y
 
 
 class LogSumExp(Op, fn="logsumexp", method=True, floats=True):
@@ -331,6 +402,7 @@ class LogSumExp(Op, fn="logsumexp", method=True, floats=True):
         out = xp.log(xp.exp(x - top).sum(dims, keepdims=True)) + top
         if not keepdim:
             out = out.reshape(tuple(n for i, n in enumerate(out.shape) if i not in dims))
+        out = _row_major(xp, out)
         ctx.save(x, out, dims, keepdim)
         return out
 

@@ -156,7 +156,8 @@ class Op(Node):
         a gradient is needed."""
         inputs, rest = args[: cls.arity], args[cls.arity :]
         arrays = [x._array if isinstance(x, Tensor) else x for x in inputs]
-        present = [a for a in arrays if a is not None] if None in inputs[1:] else arrays
+        optional = cls.required < cls.arity
+        present = [a for a in arrays if a is not None] if optional else arrays
         xp = require_same(present)
         edges = edges_of(inputs) if mode.enabled and cls.differentiable else None
         if edges is None:
