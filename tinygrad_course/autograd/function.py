@@ -226,10 +226,13 @@ class Function(Node):
                 )
             return output
         if _among(output, dirty):
+            output._bump()
             if record:
                 from ..ops.inplace import rebase_history
 
-                rebase_history(output, self, i)
+                rebase_history(
+                    output, self, i, next(n for n, x in enumerate(inputs) if x is output)
+                )
             return output
         constant = _among(output, list(self._constant))
         if _among(output, inputs):

@@ -168,14 +168,15 @@ def _guard(
     node.saved, node.guards = tuple(saved), guards
 
 
-def rebase_history(x: Tensor, node: Node, output: int) -> None:
+def rebase_history(x: Tensor, node: Node, output: int, place: int = 0) -> None:
     """Makes `node` the creator of `x`, whose memory it has just changed; for a view, the base's
     history changes too."""
     base = x._base
     if base is None:
         x._edge = (node, output)
         return
-    copy = CopySlices(node, output, base._grad_edge(), Geometry.of(base), Geometry.of(x))
+    window = Geometry.of(x)
+    copy = CopySlices(node, output, place, base._grad_edge(), Geometry.of(base), window)
     copy.outputs = ((base._array.shape, base._array.dtype),)
     base._edge = (copy, 0)
     x._meta.own = edge_through_base(x, base)  # type: ignore[union-attr]
@@ -185,26 +186,34 @@ def rebase_history(x: Tensor, node: Node, output: int) -> None:
 class CopySlices(Node):
     """The history of a base after an in-place operation on a view of it.
 
-    The gradient outside the view passes by; that of the view goes through the operation, whose
-    first input was the view.
+    The gradient outside the view passes by; that of the view goes through the operation, one of
+    whose inputs (the one at `place`) was the view.
     """
 
-    __slots__ = ("base", "node", "output", "window")
+    __slots__ = ("base", "node", "output", "place", "window")
 
     node_name = "CopySlices"
 
     def __init__(
-        self, node: Node, output: int, edge: Edge | None, base: Geometry, window: Geometry
+        self,
+        node: Node,
+        output: int,
+        place: int,
+        edge: Edge | None,
+        base: Geometry,
+        window: Geometry,
     ) -> None:
-        super().__init__((edge, *node.edges[1:]))
-        self.node, self.output, self.base, self.window = node, output, base, window
+        super().__init__((edge, *node.edges[:place], *node.edges[place + 1 :]))
+        self.node, self.output, self.place = node, output, place
+        self.base, self.window = base, window
         self.saved = (node,)  # what there is to free is the operation's
 
     def run(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
         (g,) = grads
         arrived: list[Any] = [None] * len(self.node.outputs)
         arrived[self.output] = TakeWindow.fn(g, self.base, self.window)
-        through, *others = self.node.run(tuple(arrived), tensors)
+        others = list(self.node.run(tuple(arrived), tensors))
+        through = others.pop(self.place)
         into_base = None
         if self.edges[0] is not None:
             into_base = BlankWindow.fn(g, self.base, self.window)
