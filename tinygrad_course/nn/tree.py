@@ -38,11 +38,6 @@ class Tree:
             self._require_init("parameters")
             self._forget(name)
             self.register_parameter(name, value)
-        elif isinstance(value, Tree):
-            self._require_init("module")
-            if name not in self._modules:
-                self._forget(name)
-            self._modules[name] = value
         elif name in files.get("_parameters", ()):
             if value is not None:
                 raise TypeError(
@@ -51,6 +46,11 @@ class Tree:
                     "no_grad()"
                 )
             self._parameters[name] = None
+        elif isinstance(value, Tree):
+            self._require_init("module")
+            if name not in self._modules:
+                self._forget(name)
+            self._modules[name] = value
         elif name in files.get("_modules", ()):
             if value is not None:
                 raise TypeError(

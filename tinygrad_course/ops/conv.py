@@ -9,10 +9,12 @@ convolutions again. Knows NCHW arrays only, layers are in nn. Lesson 10.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from ..device import backend_of
 from ..shape import as_int
+from .arguments import pair, require_tensors
 from .registry import FUNCTIONS, Op
 
 # Inside a kernel the memory order is C, H, W, N: then every copy and every product runs over (width
@@ -27,10 +29,23 @@ Pair = tuple[int, int]
 Padding = tuple[Pair, Pair]  # (top, bottom), (left, right)
 
 
+class Geometry(NamedTuple):
+    """How the kernels lie on the images: steps, zeros around, gaps, and separate bundles of
+    channels."""
+
+    stride: Pair = (1, 1)
+    padding: Padding = ((0, 0), (0, 0))
+    dilation: Pair = (1, 1)
+    groups: int = 1
+
+
+PLAIN = Geometry()
+
+
 # --- the kernels ---------------------------------------------------------------------------------
 
 
-def _channels_first_images_last(xp, x, padding: Padding):
+def _images_last(xp, x, padding=PLAIN.padding):
     """(N, C, H, W) as contiguous (C, H, W, N), with zeros around each image."""
     (top, bottom), (left, right) = padding
     n, c, h, w = x.shape
@@ -41,101 +56,109 @@ def _channels_first_images_last(xp, x, padding: Padding):
     return padded
 
 
-def _windows(x, kernel: Pair, stride: Pair, dilation: Pair, size: Pair):
-    """The windows of a contiguous (C, H, W, N) array as a view (C, kh, kw, P, Q, N): nothing is
-    copied."""
+def _windows(x, kernel, size, geometry):
+    """The windows of a contiguous (C, H, W, N) array as a view (C, kh, kw, P, Q, N): no copy."""
+    (down, right), (gap_down, gap_right) = geometry.stride, geometry.dilation
     c, _, _, n = x.shape
     sc, sh, sw, sn = x.strides
-    shape = (c, *kernel, *size, n)
-    strides = (sc, sh * dilation[0], sw * dilation[1], sh * stride[0], sw * stride[1], sn)
-    return backend_of(x).window(x, shape, strides, 0)
+    strides = (sc, sh * gap_down, sw * gap_right, sh * down, sw * right, sn)
+    return backend_of(x).window(x, (c, *kernel, *size, n), strides, 0)
 
 
-def _row_blocks(rows: int, row_bytes: int, budget: int):
+def _row_blocks(rows, row_bytes, budget):
     step = max(1, min(rows, budget // max(row_bytes, 1)))
     return [slice(i, min(i + step, rows)) for i in range(0, rows, step)]
 
 
-def _forward(xp, x, w, b, stride: Pair, padding: Padding, dilation: Pair, groups: int):
-    o, c, kh, kw = w.shape
-    x = _channels_first_images_last(xp, x, padding)
+def _matrices(x, groups):
+    """(C, …) as one matrix (C / groups, all the rest) per group."""
+    return x.reshape(groups, len(x) // groups, math.prod(x.shape[1:]))
+
+
+def _columns(xp, windows, rows, groups):
+    """The windows in some output rows, a column each: (groups, C / groups · kh · kw, P Q N)."""
+    columns = xp.ascontiguousarray(windows[:, :, :, rows])
+    depth = math.prod(columns.shape[:3])
+    return columns.reshape(groups, depth // groups, math.prod(columns.shape[3:]))
+
+
+def _output(xp, x, w, b, geometry):
+    o, c, *kernel = w.shape
+    groups = geometry.groups
+    x = _images_last(xp, x, geometry.padding)
     n = x.shape[3]
-    p, q = _output_size(x.shape[1:3], (kh, kw), stride, dilation)
-    windows = _windows(x, (kh, kw), stride, dilation, (p, q))
-    depth = c * kh * kw
+    p, q = size = output_size(x.shape[1:3], kernel, geometry)
+    windows = _windows(x, kernel, size, geometry)
+    depth = c * math.prod(kernel)
     kernels = w.reshape(groups, o // groups, depth)
     y = xp.empty((groups, o // groups, p, q * n), x.dtype)
     for rows in _row_blocks(p, groups * depth * q * n * x.itemsize, _COLUMN_BYTES):
-        columns = xp.ascontiguousarray(windows[:, :, :, rows]).reshape(groups, depth, -1)
-        y[:, :, rows] = (kernels @ columns).reshape(groups, o // groups, -1, q * n)
+        columns = _columns(xp, windows, rows, groups)
+        y[:, :, rows] = (kernels @ columns).reshape(y[:, :, rows].shape)
     y = y.reshape(o, p, q, n).transpose(3, 0, 1, 2)
     if b is None:
         return xp.ascontiguousarray(y)
     return xp.add(y, b.reshape(-1, 1, 1), out=xp.empty(y.shape, y.dtype))
 
 
-def _input_gradient(
-    xp, g, w, size: Pair, stride: Pair, padding: Padding, dilation: Pair, groups: int
-):
+def _input_gradient(xp, g, w, size, geometry):
     o, c, kh, kw = w.shape
     n, _, p, q = g.shape
-    (top, bottom), (left, right) = padding
+    h, width = size
+    (top, bottom), (left, right) = geometry.padding
+    groups = geometry.groups
     depth = c * kh * kw
-    g = _channels_first_images_last(xp, g, ((0, 0), (0, 0)))
+    g = _images_last(xp, g)
     kernels = w.reshape(groups, o // groups, depth).transpose(0, 2, 1)
-    x = xp.zeros((c * groups, size[0] + top + bottom, size[1] + left + right, n), g.dtype)
-    windows = _windows(x, (kh, kw), stride, dilation, (p, q))
+    x = xp.zeros((c * groups, h + top + bottom, width + left + right, n), g.dtype)
+    windows = _windows(x, (kh, kw), (p, q), geometry)
     for rows in _row_blocks(p, groups * depth * q * n * g.itemsize, _INPUT_GRAD_BYTES):
-        columns = kernels @ g[:, rows].reshape(groups, o // groups, -1)
-        columns = columns.reshape(c * groups, kh, kw, -1, q, n)
+        columns = kernels @ _matrices(g[:, rows], groups)
+        columns = columns.reshape(windows[:, :, :, rows].shape)
         # Windows overlap, so a cell may be in many columns; for one (i, j) it is in one at most.
         for i in range(kh):
             for j in range(kw):
                 windows[:, i, j, rows] += columns[:, i, j]
-    inside = x[:, top : top + size[0], left : left + size[1]]
+    inside = x[:, top : top + h, left : left + width]
     return xp.ascontiguousarray(inside.transpose(3, 0, 1, 2))
 
 
-def _weight_gradient(
-    xp, x, g, kernel: Pair, stride: Pair, padding: Padding, dilation: Pair, groups: int
-):
+def _weight_gradient(xp, x, g, kernel, geometry):
     o, p, q = g.shape[1:]
-    x = _channels_first_images_last(xp, x, padding)
+    groups = geometry.groups
+    x = _images_last(xp, x, geometry.padding)
+    g = _images_last(xp, g)
     c, _, _, n = x.shape
-    g = _channels_first_images_last(xp, g, ((0, 0), (0, 0)))
-    windows = _windows(x, kernel, stride, dilation, (p, q))
+    windows = _windows(x, kernel, (p, q), geometry)
     depth = c // groups * math.prod(kernel)
     # Made transposed: BLAS is twice as fast with the long side first.
     w = xp.zeros((groups, depth, o // groups), g.dtype)
     for rows in _row_blocks(p, groups * depth * q * n * x.itemsize, _COLUMN_BYTES):
-        columns = xp.ascontiguousarray(windows[:, :, :, rows]).reshape(groups, depth, -1)
-        w += columns @ g[:, rows].reshape(groups, o // groups, -1).transpose(0, 2, 1)
+        columns = _columns(xp, windows, rows, groups)
+        w += columns @ _matrices(g[:, rows], groups).transpose(0, 2, 1)
     return xp.ascontiguousarray(w.transpose(0, 2, 1)).reshape(o, c // groups, *kernel)
 
 
-def reference_conv2d(xp, x, w, stride: Pair, padding: Padding, dilation: Pair, groups: int):
-    """The definition: y[n, o, p, q] = Σ_{c, i, j} w[o, c, i, j] x[n, c, p s + i d, q s + j d],
-    window by window.
+def reference_conv2d(xp, x, w, geometry=PLAIN):
+    """The definition: y[n, o, p, q] = Σ_{c, i, j} w[o, c, i, j] x[n, c, p s + i d, q s + j d].
 
-    Twice as slow as the kernel that is used; there to be read, and to be compared with in the
-    tests.
+    Twice as slow as the kernel that is used; there to be read, and for the tests to compare with.
     """
-    o, c, kh, kw = w.shape
-    x = xp.pad(x, ((0, 0), (0, 0), *padding))
-    p, q = _output_size(x.shape[2:], (kh, kw), stride, dilation)
+    o, c, *kernel = w.shape
+    (down, right), (gap_down, gap_right) = geometry.stride, geometry.dilation
+    x = xp.pad(x, ((0, 0), (0, 0), *geometry.padding))
+    p, q = output_size(x.shape[2:], kernel, geometry)
     y = xp.zeros((x.shape[0], o, p, q), x.dtype)
-    for group in range(groups):
-        channels, outputs = (slice(group * k, (group + 1) * k) for k in (c, o // groups))
-        for i in range(kh):
-            for j in range(kw):
-                top, left = i * dilation[0], j * dilation[1]
-                # What kernel cell (i, j) sees of each window.
-                seen = x[
-                    :,
-                    channels,
-                    top : top + (p - 1) * stride[0] + 1 : stride[0],
-                    left : left + (q - 1) * stride[1] + 1 : stride[1],
-                ]
+    per_group = o // geometry.groups
+    for group in range(geometry.groups):
+        channels = slice(group * c, (group + 1) * c)
+        outputs = slice(group * per_group, (group + 1) * per_group)
+        for i in range(kernel[0]):
+            for j in range(kernel[1]):
+                # What kernel cell (i, j) sees, in every window.
+                rows = slice(i * gap_down, i * gap_down + (p - 1) * down + 1, down)
+                columns = slice(j * gap_right, j * gap_right + (q - 1) * right + 1, right)
+                seen = x[:, channels, rows, columns]
                 product = xp.tensordot(seen, w[outputs, :, i, j], ((1,), (1,)))
                 y[:, outputs] += product.transpose(0, 3, 1, 2)
     return y
@@ -149,49 +172,48 @@ class Conv2d(Op, fn="", node="ConvolutionBackward0"):
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, w, b, /, stride, padding, dilation, groups):
-        ctx.save(x, w, stride, padding, dilation, groups)
-        return _forward(xp, x, w, b, stride, padding, dilation, groups)
+    def forward(ctx, xp, x, w, b=None, /, geometry=PLAIN):
+        ctx.save(x, w, geometry)
+        return _output(xp, x, w, b, geometry)
 
     def backward(ctx, g):
-        x, w, *geometry = ctx.saved
-        gx = conv_input(g, w, x.shape[2:], *geometry) if ctx.needs[0] else None
-        gw = conv_weight(x, g, w.shape[2:], *geometry) if ctx.needs[1] else None
+        x, w, geometry = ctx.saved
+        gx = conv_input(g, w, x.shape[2:], geometry) if ctx.needs[0] else None
+        gw = conv_weight(x, g, w.shape[2:], geometry) if ctx.needs[1] else None
         gb = g.sum((0, 2, 3)) if ctx.needs[2] else None
         return gx, gw, gb
 
 
-class ConvInput(Op, fn="", node="ConvolutionBackwardInput0"):
+class ConvInput(Op, fn="", node="ConvolutionBackwardBackward0"):
     """x = wᵀ g, the adjoint of x → x ⋆ w (a transposed convolution): (N, O, P, Q) → (N, C, H,
     W)."""
 
     __slots__ = ()
 
-    def forward(ctx, xp, g, w, /, size, stride, padding, dilation, groups):
-        ctx.save(g, w, stride, padding, dilation, groups)
-        return _input_gradient(xp, g, w, size, stride, padding, dilation, groups)
+    def forward(ctx, xp, g, w, /, size, geometry):
+        ctx.save(g, w, geometry)
+        return _input_gradient(xp, g, w, size, geometry)
 
     def backward(ctx, h):
-        g, w, *geometry = ctx.saved
-        gg = convolution(h, w, None, *geometry) if ctx.needs[0] else None
-        gw = conv_weight(h, g, w.shape[2:], *geometry) if ctx.needs[1] else None
+        g, w, geometry = ctx.saved
+        gg = convolution(h, w, None, geometry) if ctx.needs[0] else None
+        gw = conv_weight(h, g, w.shape[2:], geometry) if ctx.needs[1] else None
         return gg, gw
 
 
-class ConvWeight(Op, fn="", node="ConvolutionBackwardWeight0"):
-    """w = Σ over windows of x times g, the adjoint of w → x ⋆ w: (N, C, H, W), (N, O, P, Q) → (O,
-    C/groups, kh, kw)."""
+class ConvWeight(Op, fn="", node="ConvolutionBackwardBackward0"):
+    """w = Σ x g over windows, the adjoint of w → x ⋆ w: (N, C, H, W), (N, O, P, Q) → w's shape."""
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, g, /, kernel, stride, padding, dilation, groups):
-        ctx.save(x, g, stride, padding, dilation, groups)
-        return _weight_gradient(xp, x, g, kernel, stride, padding, dilation, groups)
+    def forward(ctx, xp, x, g, /, kernel, geometry):
+        ctx.save(x, g, geometry)
+        return _weight_gradient(xp, x, g, kernel, geometry)
 
     def backward(ctx, h):
-        x, g, *geometry = ctx.saved
-        gx = conv_input(g, h, x.shape[2:], *geometry) if ctx.needs[0] else None
-        gg = convolution(x, h, None, *geometry) if ctx.needs[1] else None
+        x, g, geometry = ctx.saved
+        gx = conv_input(g, h, x.shape[2:], geometry) if ctx.needs[0] else None
+        gg = convolution(x, h, None, geometry) if ctx.needs[1] else None
         return gx, gg
 
 
@@ -203,27 +225,11 @@ conv_weight = ConvWeight.fn
 # --- the public function -------------------------------------------------------------------------
 
 
-def pair(value: Any, name: str, function: str) -> Pair:
-    """An int, or one or two of them, as (for rows, for columns); RuntimeError for another number of
-    them."""
-    if isinstance(value, int):
-        return value, value
-    if not isinstance(value, (tuple, list)):
-        value = (as_int(value, name),)
-    if len(value) not in (1, 2):
-        raise RuntimeError(
-            f"{function}: {name} is one int or two (rows, columns), got {len(value)}: {value}"
-        )
-    numbers = tuple(as_int(v, name) for v in value)
-    return numbers[0], numbers[-1]
-
-
-def _output_size(size: Pair, kernel: Pair, stride: Pair, dilation: Pair) -> Pair:
-    """Positions of a window on an already padded image: ⌊(H − d (k − 1) − 1) / s⌋ + 1 in each
-    direction."""
+def output_size(size: Sequence[int], kernel: Sequence[int], geometry: Geometry) -> Pair:
+    """Places of a kernel on an already padded image: ⌊(H − d (k − 1) − 1) / s⌋ + 1 each way."""
     rows, columns = (
         (n - d * (k - 1) - 1) // s + 1
-        for n, k, s, d in zip(size, kernel, stride, dilation, strict=True)
+        for n, k, s, d in zip(size, kernel, geometry.stride, geometry.dilation, strict=True)
     )
     return rows, columns
 
@@ -272,6 +278,7 @@ def conv2d(
     tensor([[[[4., 4.],
               [4., 4.]]]])
     """
+    require_tensors("conv2d", input=input, weight=weight, bias=bias)
     shape, weights = tuple(input.shape), tuple(weight.shape)
     if len(weights) != 4:
         raise RuntimeError(
@@ -284,16 +291,15 @@ def conv2d(
     kernel = (weights[2], weights[3])
     stride = pair(stride, "stride", "conv2d")
     dilation = pair(dilation, "dilation", "conv2d")
-    groups = as_int(groups, "groups")
     padding = _padding(padding, kernel, stride, dilation)
-    _check(input, weight, bias, stride, padding, dilation, groups)
-    return convolution(input, weight, bias, stride, padding, dilation, groups)
+    geometry = Geometry(stride, padding, dilation, as_int(groups, "groups"))
+    _check(input, weight, bias, geometry)
+    return convolution(input, weight, bias, geometry)
 
 
-def _check(
-    x: Any, w: Any, b: Any, stride: Pair, padding: Padding, dilation: Pair, groups: int
-) -> None:
+def _check(x: Any, w: Any, b: Any, geometry: Geometry) -> None:
     shape, weights = list(x.shape), list(w.shape)
+    stride, padding, dilation, groups = geometry
     if len(shape) != 4:
         raise RuntimeError(
             "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: "

@@ -7,43 +7,60 @@ Lessons 03 and 09.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from .arguments import require_tensors
 from .registry import Op
 
 
-class Linear(Op, fn="", node="AddmmBackward0"):
+def _product(xp, x, w):
+    """x wᵀ over the last dim of x, as a matrix of one row per sample."""
+    rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+    if 8 <= len(rows) <= 48:
+        # OpenBLAS is up to twice as fast on few rows when they are the columns of the right factor.
+        return (w @ rows.T).T
+    return rows @ w.T
+
+
+def _gradients(ctx, g):
+    """Those of x and w, and g as a matrix of one row per sample."""
+    x, w = ctx.saved
+    n = math.prod(x.shape[:-1])
+    rows = g.reshape(n, g.shape[-1])
+    gx = (rows @ w).reshape(*x.shape) if ctx.needs[-2] else None
+    gw = rows.T @ x.reshape(n, x.shape[-1]) if ctx.needs[-1] else None
+    return gx, gw, rows
+
+
+class Linear(Op, fn="", node="MmBackward0"):
+    """y = x wᵀ: (…, I), (O, I) → (…, O); dx = g w, dw = gᵀ x."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, w, /):
+        ctx.save(x, w)
+        return xp.ascontiguousarray(_product(xp, x, w)).reshape(*x.shape[:-1], len(w))
+
+    def backward(ctx, g):
+        gx, gw, _ = _gradients(ctx, g)
+        return gx, gw
+
+
+class LinearBias(Op, fn="", node="AddmmBackward0"):
     """y = x wᵀ + b: (O,), (…, I), (O, I) → (…, O); dx = g w, dw = gᵀ x, db = Σ g."""
 
     __slots__ = ()
 
     def forward(ctx, xp, b, x, w, /):
         ctx.save(x, w)
-        rows = x.reshape(-1, x.shape[-1])
-        if 8 <= len(rows) <= 48:
-            # OpenBLAS is up to twice as fast on few rows when they are the columns of the right
-            # factor.
-            y = (w @ rows.T).T
-        else:
-            y = rows @ w.T
-        if b is None:
-            y = xp.ascontiguousarray(y)
-        elif y.flags.c_contiguous:
-            y += b
-        else:
-            y = xp.add(y, b, out=xp.empty(y.shape, y.dtype))
+        y = _product(xp, x, w)
+        y = xp.add(y, b, out=y if y.flags.c_contiguous else xp.empty(y.shape, y.dtype))
         return y.reshape(*x.shape[:-1], len(w))
 
     def backward(ctx, g):
-        x, w = ctx.saved
-        rows = g.reshape(-1, g.shape[-1])
-        gb = rows.sum(0) if ctx.needs[0] else None
-        gx = (rows @ w).reshape(*x.shape) if ctx.needs[1] else None
-        gw = rows.T @ x.reshape(-1, x.shape[-1]) if ctx.needs[2] else None
-        return gb, gx, gw
-
-
-_linear = Linear.fn
+        gx, gw, rows = _gradients(ctx, g)
+        return rows.sum(0) if ctx.needs[0] else None, gx, gw
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
@@ -56,6 +73,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     >>> tg.nn.functional.linear(tg.tensor([1., 2.]), tg.tensor([[3., 4.]]), tg.tensor([10.]))
     tensor([21.])
     """
+    require_tensors("linear", input=input, weight=weight, bias=bias)
     shape, weights = tuple(input.shape), tuple(weight.shape)
     if not shape or not weights:
         raise RuntimeError(
@@ -76,11 +94,13 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
                 f"and {other.dtype}: convert one with .to()"
             )
     if len(weights) == 1:
-        y = _linear(None, input, weight.unsqueeze(0)).squeeze(-1)
+        y = Linear.fn(input, weight.unsqueeze(0)).squeeze(-1)
         return y if bias is None else y + bias
-    if bias is not None and tuple(bias.shape) != weights[:1]:
-        return _linear(None, input, weight) + _stretched(bias, (*shape[:-1], weights[0]))
-    return _linear(bias, input, weight)
+    if bias is None:
+        return Linear.fn(input, weight)
+    if tuple(bias.shape) != weights[:1]:
+        return Linear.fn(input, weight) + _stretched(bias, (*shape[:-1], weights[0]))
+    return LinearBias.fn(bias, input, weight)
 
 
 def _stretched(bias: Any, shape: tuple[int, ...]) -> Any:

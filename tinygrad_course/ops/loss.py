@@ -16,6 +16,7 @@ import numpy as np
 from ..autograd.mode import mode
 from ..dtype import result_type
 from ..shape import broadcast_shapes
+from .arguments import require_tensors
 from .elementwise import where
 from .reduce import total
 from .registry import Op
@@ -56,6 +57,7 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = Non
     tensor(2.)
     """
     _check_reduction(reduction)
+    require_tensors("mse_loss", input=input, target=target, weight=weight)
     if input.shape != target.shape:
         warnings.warn(
             f"mse_loss: the target size {target.shape} is different from the input size "
@@ -102,7 +104,7 @@ class Pick(Op, fn=""):
         return put_back(g, places, shape), None
 
 
-class PutBack(Op, fn=""):
+class PutBack(Op, fn="", node="NllLossBackwardBackward0"):
     """x[place[i]] = y[i], zero elsewhere, for places that are all different; dy = g, picked."""
 
     __slots__ = ()
@@ -125,7 +127,7 @@ def _places_and_factors(xp, x, target, weight, ignore_index):
     """Where each target's score is in the flattened x (N, C, …), and what it counts: 0 if
     ignored."""
     n, c = x.shape[:2]
-    target = target.reshape(n, -1).astype(np.int64)
+    target = target.reshape(n, math.prod(x.shape[2:])).astype(np.int64)
     counts = target != ignore_index
     inside = (target >= 0) & (target < c)
     if xp is np and not (inside | ~counts).all():
@@ -147,7 +149,7 @@ class NllLoss(Op, fn=""):
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, target, weight, /, ignore_index, reduction):
+    def forward(ctx, xp, x, target, weight=None, /, ignore_index=-100, reduction="mean"):
         places, factors, counts = _places_and_factors(xp, x, target, weight, ignore_index)
         # An ignored score may be infinite, and infinity times 0 is nan.
         losses = xp.where(counts, x.reshape(-1).take(places), 0) * -factors
@@ -196,6 +198,7 @@ def nll_loss(
     tensor(2.5000)
     """
     _check_reduction(reduction)
+    require_tensors("nll_loss", input=input, target=target, weight=weight)
     shape, targets = tuple(input.shape), tuple(target.shape)
     if not shape:
         raise ValueError(
@@ -260,6 +263,7 @@ def cross_entropy(
     tensor(10000.)
     """
     _check_reduction(reduction)
+    require_tensors("cross_entropy", input=input, target=target, weight=weight)
     if label_smoothing > 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     shape = tuple(input.shape)

@@ -8,128 +8,145 @@ only, layers are in nn. Lesson 11.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .conv import Pair, pair
+from .arguments import pair, require_tensors
+from .conv import Pair
 from .registry import FUNCTIONS, Op
 
 
-def _cell(x: Any, i: int, j: int, stride: Pair, dilation: Pair, size: Pair) -> Any:
-    """What cell (i, j) of every window sees: a view (N, C, P, Q) of x (N, C, H, W)."""
-    top, left = i * dilation[0], j * dilation[1]
-    bottom, right = top + (size[0] - 1) * stride[0] + 1, left + (size[1] - 1) * stride[1] + 1
-    return x[:, :, top : bottom : stride[0], left : right : stride[1]]
+class Windows(NamedTuple):
+    """Windows on images (H, W): their cells (kh, kw), steps, frame, gaps, and how many there are
+    (P, Q)."""
+
+    kernel: Pair
+    stride: Pair
+    padding: Pair
+    dilation: Pair
+    size: Pair
+    image: Pair
+
+    @property
+    def cells(self):
+        """(number, (i, j)) of each cell of a window, row by row."""
+        return [
+            (cell, divmod(cell, self.kernel[1])) for cell in range(self.kernel[0] * self.kernel[1])
+        ]
+
+    @property
+    def framed(self):
+        """Rows and columns of an image with as much around it as the windows reach."""
+        return tuple(
+            max((count - 1) * s + d * (k - 1) + 1, n + p)
+            for k, s, p, d, count, n in zip(*self, strict=True)
+        )
+
+    @property
+    def inside(self):
+        """The image's place in its frame, as an index."""
+        (top, left), (h, w) = self.padding, self.image
+        return slice(None), slice(None), slice(top, top + h), slice(left, left + w)
+
+    def seen_by(self, x, i, j):
+        """What cell (i, j) of every window sees: a view (N, C, P, Q) of the framed x."""
+        (p, q), (down, right) = self.size, self.stride
+        top, left = i * self.dilation[0], j * self.dilation[1]
+        rows = slice(top, top + (p - 1) * down + 1, down)
+        return x[:, :, rows, left : left + (q - 1) * right + 1 : right]
 
 
-def _spans(kernel: Pair, stride: Pair, dilation: Pair, size: Pair) -> tuple[int, int]:
-    """Rows and columns from the first window's first cell to the last window's last."""
-    rows, columns = (
-        (n - 1) * s + d * (k - 1) + 1
-        for k, s, d, n in zip(kernel, stride, dilation, size, strict=True)
-    )
-    return rows, columns
+# --- the kernels ---------------------------------------------------------------------------------
 
 
-def _framed(xp, x, padding: Pair, spans: tuple[int, int], value: Any):
+def _framed(xp, x, windows, value):
     """x with `value` around it, as far as the windows reach."""
-    n, c, h, w = x.shape
-    rows, columns = max(spans[0], h + padding[0]), max(spans[1], w + padding[1])
-    if (rows, columns) == (h, w):
+    if windows.framed == windows.image:
         return x
-    framed = xp.full((n, c, rows, columns), value, x.dtype)
-    framed[:, :, padding[0] : padding[0] + h, padding[1] : padding[1] + w] = x
+    framed = xp.full((*x.shape[:2], *windows.framed), value, x.dtype)
+    framed[windows.inside] = x
     return framed
 
 
-def _first_cells(xp, kernel: Pair, stride: Pair, padding: Pair, dilation: Pair, size: Pair):
+def _first_cells(xp, windows):
     """(P, Q): the first cell of each window that lies on the image and not on its frame."""
     rows, columns = (
-        xp.maximum(p - xp.arange(n) * s, 0) + d - 1
-        for p, s, d, n in zip(padding, stride, dilation, size, strict=True)
+        (xp.maximum(p - xp.arange(count) * s, 0) + d - 1) // d
+        for s, p, d, count in zip(*windows[1:5], strict=True)
     )
-    return rows[:, None] // dilation[0] * kernel[1] + columns // dilation[1]
+    return rows[:, None] * windows.kernel[1] + columns
 
 
-def _maxima(
-    xp, x, kernel: Pair, stride: Pair, padding: Pair, dilation: Pair, size: Pair, nans: bool
-):
-    """The maxima and the numbers of their cells: the first cell on ties; with `nans`, the last nan
-    of a window."""
-    small = np.uint8 if kernel[0] * kernel[1] <= 256 else np.int32
-    places = xp.zeros((*x.shape[:2], *size), small)
-    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-    x = _framed(xp, x, padding, _spans(kernel, stride, dilation, size), lowest)
-    if padding != (0, 0):
+def _maxima(xp, x, windows, nans):
+    """The maxima and the numbers of their cells: the first on ties; with `nans` the last nan."""
+    small = np.uint8 if len(windows.cells) <= 256 else np.int32
+    places = xp.zeros((*x.shape[:2], *windows.size), small)
+    if windows.padding != (0, 0):
         # A window that holds nothing above the frame's value must still name a cell on the image.
-        places[...] = _first_cells(xp, kernel, stride, padding, dilation, size)
-    best = _cell(x, 0, 0, stride, dilation, size)
-    for cell in range(1, kernel[0] * kernel[1]):
-        seen = _cell(x, *divmod(cell, kernel[1]), stride, dilation, size)
+        places[...] = _first_cells(xp, windows)
+    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+    x = _framed(xp, x, windows, lowest)
+    best = windows.seen_by(x, 0, 0)
+    for cell, (i, j) in windows.cells[1:]:
+        seen = windows.seen_by(x, i, j)
         better = seen > best
         if nans:
             better |= xp.isnan(seen)
         best = xp.maximum(best, seen)
-        # Cell numbers only grow, so `maximum` writes one over an older one; a masked write would be
-        # ten times slower.
+        # Cell numbers only grow, so `maximum` writes one over an older one; a masked write would
+        # be ten times slower.
         xp.maximum(places, better * small(cell), out=places)
-    return best, places
+    # Windows of one cell have seen no maximum() that would have made new memory.
+    return (best if len(windows.cells) > 1 else best.copy()), places
 
 
-def _max_pool(xp, x, kernel: Pair, stride: Pair, padding: Pair, dilation: Pair, size: Pair):
-    geometry = (kernel, stride, padding, dilation, size)
+def _max_pool(xp, x, windows):
     floats = x.dtype.kind == "f"
     if xp is not np:  # to look for a nan on the host would make the device wait
-        y, places = _maxima(xp, x, *geometry, nans=floats)
-    else:
-        y, places = _maxima(xp, x, *geometry, nans=False)
-        if floats and y.size and np.isnan(y.max()):
-            y, places = _maxima(xp, x, *geometry, nans=True)
-    # A window of one cell: the maximum is the view itself.
-    return (xp.ascontiguousarray(y) if kernel != (1, 1) else y.copy()), places
+        return _maxima(xp, x, windows, nans=floats)
+    y, places = _maxima(xp, x, windows, nans=False)
+    if floats and y.size and np.isnan(y.max()):
+        return _maxima(xp, x, windows, nans=True)
+    return y, places
 
 
-def _plane_indices(
-    xp, places, kernel: Pair, stride: Pair, padding: Pair, dilation: Pair, width: int
-):
+def _plane_indices(xp, places, windows):
     """Where the maxima are in the flattened H × W plane of their image."""
+    (p, q), (down, right) = windows.size, windows.stride
     places = places.astype(np.int64)
-    p, q = places.shape[2:]
-    rows = places // kernel[1] * dilation[0] + xp.arange(p)[:, None] * stride[0] - padding[0]
-    columns = places % kernel[1] * dilation[1] + xp.arange(q) * stride[1] - padding[1]
-    return rows * width + columns
+    i, j = places // windows.kernel[1], places % windows.kernel[1]
+    rows = i * windows.dilation[0] + xp.arange(p)[:, None] * down - windows.padding[0]
+    columns = j * windows.dilation[1] + xp.arange(q) * right - windows.padding[1]
+    return rows * windows.image[1] + columns
 
 
-def _scatter(xp, g, places, image: Pair, kernel: Pair, stride: Pair, padding: Pair, dilation: Pair):
+def _scatter(xp, g, places, windows):
     """(N, C, P, Q) → (N, C, H, W): each gradient goes to the cell its maximum came from."""
-    size = g.shape[2:]
-    spans = _spans(kernel, stride, dilation, size)
-    rows, columns = max(spans[0], image[0] + padding[0]), max(spans[1], image[1] + padding[1])
-    framed = xp.zeros((*g.shape[:2], rows, columns), g.dtype)
+    framed = xp.zeros((*g.shape[:2], *windows.framed), g.dtype)
     # A product costs a twentieth of a masked copy on the CPU, but makes nan of infinity times 0.
     product = xp is np and bool(np.isfinite(g).all())
-    apart = stride[0] >= kernel[0] and stride[1] >= kernel[1] and dilation == (1, 1)
-    for cell in range(kernel[0] * kernel[1]):
+    apart = all(
+        s >= d * (k - 1) + 1
+        for k, s, d in zip(windows.kernel, windows.stride, windows.dilation, strict=True)
+    )
+    for cell, (i, j) in windows.cells:
         chosen = places == cell
-        there = _cell(framed, *divmod(cell, kernel[1]), stride, dilation, size)
+        there = windows.seen_by(framed, i, j)
         if product and apart:  # the usual case: nothing to add to
             xp.multiply(g, chosen, out=there)
         else:
             there += g * chosen if product else xp.where(chosen, g, g.dtype.type(0))
-    inside = framed[:, :, padding[0] : padding[0] + image[0], padding[1] : padding[1] + image[1]]
-    return xp.ascontiguousarray(inside)
+    return xp.ascontiguousarray(framed[windows.inside])
 
 
-def _gather(xp, x, places, kernel: Pair, stride: Pair, padding: Pair, dilation: Pair):
-    """(N, C, H, W) → (N, C, P, Q): the value at the cell each maximum came from; the adjoint of
+def _gather(xp, x, places, windows):
+    """(N, C, H, W) → (N, C, P, Q): what is at the cell each maximum came from; undoes
     `_scatter`."""
-    size = places.shape[2:]
-    x = _framed(xp, x, padding, _spans(kernel, stride, dilation, size), x.dtype.type(0))
+    x = _framed(xp, x, windows, 0)
     y = xp.zeros(places.shape, x.dtype)
-    for cell in range(kernel[0] * kernel[1]):
-        seen = _cell(x, *divmod(cell, kernel[1]), stride, dilation, size)
-        y += xp.where(places == cell, seen, x.dtype.type(0))
+    for cell, (i, j) in windows.cells:
+        y += xp.where(places == cell, windows.seen_by(x, i, j), x.dtype.type(0))
     return y
 
 
@@ -137,56 +154,49 @@ def _gather(xp, x, places, kernel: Pair, stride: Pair, padding: Pair, dilation: 
 
 
 class MaxPool2d(Op, fn="", node="MaxPool2DWithIndicesBackward0"):
-    """y[n, c, p, q] = max over the window at (p, q) of x[n, c]; dx = g at the cell of the maximum,
-    else 0."""
+    """y[n, c, p, q] = max of x[n, c] over window (p, q); dx = g at the cell of the maximum."""
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, /, kernel, stride, padding, dilation, size, return_indices):
-        geometry = (kernel, stride, padding, dilation)
-        y, places = _max_pool(xp, x, *geometry, size)
-        ctx.save(places, tuple(x.shape[2:]), *geometry)
-        if not return_indices:
-            return y
-        return y, _plane_indices(xp, places, *geometry, x.shape[3])
+    def forward(ctx, xp, x, /, windows, return_indices):
+        y, places = _max_pool(xp, x, windows)
+        ctx.save(places, windows)
+        return (y, _plane_indices(xp, places, windows)) if return_indices else y
 
     def backward(ctx, g, _=None):
-        places, *geometry = ctx.saved
-        return max_pool_scatter(g, places, *geometry)
+        places, windows = ctx.saved
+        return max_pool_scatter(g, places, windows)
 
 
-class MaxPoolScatter(Op, fn="", node="MaxPool2DScatterBackward0"):
-    """Each g[n, c, p, q] to the cell of its window that `places` names; the adjoint of
-    `MaxPoolGather`."""
+class MaxPoolScatter(Op, fn="", node="MaxPool2DWithIndicesBackwardBackward0"):
+    """Each g to the cell of its window that `places` names; the adjoint of `MaxPoolGather`."""
 
     __slots__ = ()
 
-    def forward(ctx, xp, g, places, /, image, kernel, stride, padding, dilation):
-        geometry = (kernel, stride, padding, dilation)
-        ctx.save(places, image, *geometry)
-        return _scatter(xp, g, places, image, *geometry)
+    def forward(ctx, xp, g, places, /, windows):
+        ctx.save(places, windows)
+        return _scatter(xp, g, places, windows)
 
     def backward(ctx, h):
-        places, image, *geometry = ctx.saved
-        return max_pool_gather(h, places, image, *geometry), None
+        places, windows = ctx.saved
+        return max_pool_gather(h, places, windows), None
 
 
 class MaxPoolGather(Op, fn="", node="MaxPool2DGatherBackward0"):
-    """From each window the value in the cell that `places` names; the adjoint of
-    `MaxPoolScatter`."""
+    """From each window the value in the cell that `places` names; adjoint of `MaxPoolScatter`."""
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, places, /, image, kernel, stride, padding, dilation):
-        geometry = (kernel, stride, padding, dilation)
-        ctx.save(places, image, *geometry)
-        return _gather(xp, x, places, *geometry)
+    def forward(ctx, xp, x, places, /, windows):
+        ctx.save(places, windows)
+        return _gather(xp, x, places, windows)
 
     def backward(ctx, h):
-        places, image, *geometry = ctx.saved
-        return max_pool_scatter(h, places, image, *geometry), None
+        places, windows = ctx.saved
+        return max_pool_scatter(h, places, windows), None
 
 
+max_pool = MaxPool2d.fn
 max_pool_scatter = MaxPoolScatter.fn
 max_pool_gather = MaxPoolGather.fn
 
@@ -224,6 +234,7 @@ def max_pool2d(
     >>> tg.max_pool2d(tg.tensor([[[1., 5., 2., 0.], [3., 4., 1., 7.]]]), 2)
     tensor([[[5., 7.]]])
     """
+    require_tensors("max_pool2d", input=input)
     shape = tuple(input.shape)
     if len(shape) == 3:
         pooled = max_pool2d(
@@ -244,11 +255,8 @@ def max_pool2d(
             f"max_pool2d: windows of {kernel} with dilation={dilation} do not fit in images of "
             f"{shape[2:]} with padding={padding}: the output size would be {(rows, columns)}"
         )
-    size = (rows, columns)
-    return _max_pool2d(input, kernel, stride, padding, dilation, size, return_indices)
-
-
-_max_pool2d = MaxPool2d.fn
+    windows = Windows(kernel, stride, padding, dilation, (rows, columns), (shape[2], shape[3]))
+    return max_pool(input, windows, return_indices)
 
 
 def _check(

@@ -7,12 +7,14 @@ them is in `loss`. Lesson 13.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ..dtype import DType
 from ..shape import wrap_dim
+from .arguments import require_tensors
 from .elementwise import exp
 from .reduce import total
 from .registry import FUNCTIONS, Op, Tensor
@@ -22,8 +24,8 @@ def _row_sums(xp, x, dim):
     """Σ x along `dim`, which stays behind with size 1."""
     if xp is np and dim == x.ndim - 1 and x.dtype.itemsize >= 4 and x.flags.c_contiguous:
         # A matrix-vector product adds rows three times as fast as sum() does.
-        n = x.shape[-1]
-        return (x.reshape(-1, n) @ np.ones(n, x.dtype)).reshape(*x.shape[:-1], 1)
+        *rows, n = x.shape
+        return (x.reshape(math.prod(rows), n) @ np.ones(n, x.dtype)).reshape(*rows, 1)
     return x.sum(dim, keepdims=True)
 
 
@@ -135,6 +137,7 @@ def log_softmax(input: Any, dim: int, dtype: DType | None = None) -> Any:
 
 
 def _along(function: Any, name: str, x: Any, dim: int, dtype: DType | None) -> Any:
+    require_tensors(name, input=x)
     if dtype is not None:
         x = x.to(dtype)
     dim = wrap_dim(dim, x.ndim)
