@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..shape import broadcast_shapes
 from .registry import Binary, Op, Unary, function, method
 
 
@@ -167,7 +168,7 @@ class IsClose(Op, fn="isclose", method=True, differentiable=False):
     __slots__ = ()
 
     def forward(ctx, xp, x, y, /, rtol=1e-05, atol=1e-08, equal_nan=False):
-        _require_one_dtype(x, y)
+        _require_alike(x, y)
         return xp.isclose(x, y, rtol, atol, equal_nan)
 
 
@@ -177,7 +178,7 @@ class AllClose(Op, fn="", differentiable=False):
     __slots__ = ()
 
     def forward(ctx, xp, x, y, /, rtol=1e-05, atol=1e-08, equal_nan=False):
-        _require_one_dtype(x, y)
+        _require_alike(x, y)
         return xp.isclose(x, y, rtol, atol, equal_nan).all()
 
 
@@ -201,7 +202,8 @@ def equal(input, other):
     return input.shape == other.shape and bool(Eq.fn(input, other).all())
 
 
-def _require_one_dtype(x, y):
+def _require_alike(x, y):
+    broadcast_shapes(x.shape, y.shape)
     if x.dtype != y.dtype:
         raise RuntimeError(
             f"the operands must have one dtype, found {x.dtype} and {y.dtype}: convert one with "
@@ -212,7 +214,7 @@ def _require_one_dtype(x, y):
 def _refuse_floats(symbol, *operands):
     for x in operands:
         if isinstance(x, float) or getattr(getattr(x, "dtype", None), "kind", "b") == "f":
-            raise RuntimeError(
+            raise NotImplementedError(
                 f"{symbol} works on bool and integer tensors, not on floats: compare first, e.g. x "
                 "> 0"
             )

@@ -7,6 +7,7 @@ business. Integers are computed as floats where the mathematics asks for it. Les
 from __future__ import annotations
 
 from ..autograd.variable import Tensor
+from ..dtype import bool_, result_type
 from .creation import scalar_tensor
 from .registry import Binary, Op, Unary, function, method
 from .views import broadcast_tensors
@@ -32,16 +33,20 @@ class Sub(Binary, method=True, inplace=True, operator="sub", scales=True, aliase
     __slots__ = ()
 
     def forward(ctx, xp, x, y, /):
-        if isinstance(y, bool) or getattr(y, "dtype", None) == "bool":
-            raise RuntimeError(
-                "Subtraction, the `-` operator, with a bool tensor is not supported: use ^ or "
-                "logical_not(), or convert "
-                "with .int()"
-            )
         return xp.subtract(x, y)
 
     def backward(ctx, g):
         return g, -g if ctx.needs[1] else None
+
+    @classmethod
+    def promote(cls, x, y):
+        promoted = super().promote(x, y)
+        if any(isinstance(v, bool) or getattr(v, "dtype", None) is bool_ for v in (x, y)):
+            raise RuntimeError(
+                "Subtraction, the `-` operator, with a bool tensor is not supported: use ^ or "
+                "logical_not(), or convert with .int()"
+            )
+        return promoted
 
 
 class Mul(Binary, method=True, inplace=True, operator="mul", aliases=("multiply",)):
@@ -73,16 +78,19 @@ class Div(Binary, fn="true_divide", method=True, inplace=True, operator="truediv
         return gx, -gx * (x / y) if ctx.needs[1] else None
 
 
-class FloorDivide(
-    Binary, fn="floor_divide", method=True, inplace=True, operator="floordiv", differentiable=False
-):
-    """The largest whole number <= x / y."""
+class FloorDivide(Binary, fn="floor_divide", method=True, inplace=True, operator="floordiv"):
+    """The largest whole number <= x / y. No derivative: asking for it is an error."""
 
     __slots__ = ()
 
     def forward(ctx, xp, x, y, /):
         _refuse_zero_divisor(xp, x, y)
         return xp.floor_divide(x, y)
+
+    def backward(ctx, g):
+        raise RuntimeError(
+            "floor_divide (the `//` operator) has no derivative; floor(x / y) has one, which is 0"
+        )
 
 
 class Remainder(Binary, method=True, inplace=True, operator="mod"):
@@ -92,16 +100,18 @@ class Remainder(Binary, method=True, inplace=True, operator="mod"):
 
     def forward(ctx, xp, x, y, /):
         _refuse_zero_divisor(xp, x, y)
-        ctx.save(x if ctx.needs[1] else None, y if ctx.needs[1] else None)
+        ctx.save(xp.floor_divide(x, y) if ctx.needs[1] else None)
         return xp.remainder(x, y)
 
     def backward(ctx, g):
-        x, y = ctx.saved
-        return g, -g * floor(x / y) if ctx.needs[1] else None
+        (quotient,) = ctx.saved
+        return g, -g * quotient if ctx.needs[1] else None
 
 
 def _refuse_zero_divisor(xp, x, y):
-    if getattr(x, "dtype", xp.dtype(type(x))).kind in "iu" and not xp.asarray(y).all():
+    kind = x.dtype.kind if hasattr(x, "dtype") else y.dtype.kind
+    empty = hasattr(x, "dtype") and not x.size
+    if kind in "iu" and not empty and not xp.asarray(y).all():
         raise RuntimeError("ZeroDivisionError: an integer tensor was divided by zero")
 
 
@@ -114,11 +124,10 @@ class Pow(Binary, method=True, inplace=True, operator="pow"):
         # A whole exponent up to 3 as products: NumPy's general power takes 100 times as long.
         if y == 3 if isinstance(y, int | float) else False:
             out = x * x * x
-        elif isinstance(y, int) and y < 0 and x.dtype.kind in "iu":
-            raise RuntimeError(
-                f"Integers to negative integer powers are not allowed: exponent {y}; convert with "
-                ".float()"
-            )
+        elif hasattr(y, "dtype") and y.dtype.kind == "i":
+            # A negative power of a whole number is 1, -1, or a fraction, which is cut off.
+            out = xp.power(x, xp.abs(y))
+            out = xp.where((y >= 0) | (xp.abs(x) == 1), out, xp.zeros_like(out))
         else:
             out = xp.power(x, y)
         ctx.save(x, y, out if ctx.needs[1] else None)
@@ -133,9 +142,19 @@ class Pow(Binary, method=True, inplace=True, operator="pow"):
             else:
                 gx = where(y == 0, g * 0, g * (y * x ** (y - 1)))
         if ctx.needs[1]:
-            log_x = log(x if not isinstance(x, int | float) else y * 0 + x)
-            gy = g * where((out == 0) & (y >= 0), out * 0, out * log_x)
+            x = x if not isinstance(x, int | float) else y * 0 + x
+            gy = g * where((x == 0) & (y >= 0), out * 0, out * log(x))
         return gx, gy
+
+    @classmethod
+    def promote(cls, x, y):
+        whole = isinstance(x, Tensor) and not x.is_floating_point()
+        if whole and isinstance(y, int) and y < 0:
+            raise RuntimeError(
+                f"Integers to negative integer powers are not allowed: exponent {y}; convert with "
+                ".float()"
+            )
+        return super().promote(x, y)
 
 
 class Neg(Unary, method=True, inplace=True, operator="neg", aliases=("negative",)):
@@ -153,18 +172,6 @@ class Neg(Unary, method=True, inplace=True, operator="neg", aliases=("negative",
 
     def backward(ctx, g):
         return -g
-
-
-class Positive(Unary, method=True, operator="pos"):
-    """x itself; dx = g."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /):
-        return xp.array(x)
-
-    def backward(ctx, g):
-        return g
 
 
 class Abs(Unary, method=True, inplace=True, operator="abs", aliases=("absolute",)):
@@ -202,6 +209,8 @@ class Square(Unary, method=True, inplace=True, node="PowBackward0"):
     __slots__ = ()
 
     def forward(ctx, xp, x, /):
+        if x.dtype == "bool":
+            x = x.astype("int64")
         ctx.save(x)
         return xp.multiply(x, x)
 
@@ -361,18 +370,20 @@ class Sigmoid(Unary, method=True, inplace=True, floats=True):
 
 
 class Relu(Unary, method=True, inplace=True):
-    """max(x, 0); dx = g where y > 0, else 0."""
+    """max(x, 0); dx = g where y != 0, else 0."""
 
     __slots__ = ()
 
     def forward(ctx, xp, x, /):
+        if x.dtype.kind == "b":
+            raise RuntimeError("Boolean inputs not supported for relu: convert with .float()")
         y = xp.maximum(x, 0)
         ctx.save(y)
         return y
 
     def backward(ctx, g):
         (y,) = ctx.saved
-        return g * (y > 0)
+        return g * (y != 0)
 
 
 # --- rounding and signs: flat, so the gradient is zero --------------------------------------------
@@ -393,7 +404,9 @@ class Sign(_Flat, method=True, inplace=True):
     __slots__ = ()
 
     def forward(ctx, xp, x, /):
-        return xp.sign(x) if x.dtype != bool else xp.array(x)
+        if x.dtype.kind == "f":  # NumPy's sign of nan is nan, PyTorch's 0
+            return xp.subtract(x > 0, x < 0, dtype=x.dtype)
+        return xp.sign(x) if x.dtype.kind != "b" else xp.array(x)
 
 
 class Floor(_Flat, method=True, inplace=True):
@@ -429,7 +442,9 @@ class Round(_Flat, method=True, inplace=True):
     __slots__ = ()
 
     def forward(ctx, xp, x, /, decimals=0):
-        return xp.round(x, decimals)
+        if x.dtype == "float16":  # in which 10·x is too coarse
+            return xp.round(x.astype("float32"), decimals).astype("float16")
+        return xp.round(x, decimals) if x.dtype.kind != "b" else xp.array(x)
 
 
 # --- choosing -------------------------------------------------------------------------------------
@@ -441,13 +456,14 @@ class Maximum(Binary, method=True):
     __slots__ = ()
 
     def forward(ctx, xp, x, y, /):
+        _refuse_numbers("maximum", x, y)
         ctx.save(x, y)
         return xp.maximum(x, y)
 
     def backward(ctx, g):
         x, y = ctx.saved
-        half = g * (x == y) * 0.5
-        return g * (x > y) + half, g * (x < y) + half
+        half = g * (x == y) * 0.5  # nan is neither equal nor less: g goes to both
+        return g * ~(x < y) - half, g * ~(x > y) - half
 
 
 class Minimum(Binary, method=True):
@@ -456,13 +472,21 @@ class Minimum(Binary, method=True):
     __slots__ = ()
 
     def forward(ctx, xp, x, y, /):
+        _refuse_numbers("minimum", x, y)
         ctx.save(x, y)
         return xp.minimum(x, y)
 
     def backward(ctx, g):
         x, y = ctx.saved
         half = g * (x == y) * 0.5
-        return g * (x < y) + half, g * (x > y) + half
+        return g * ~(x > y) - half, g * ~(x < y) - half
+
+
+def _refuse_numbers(name, x, y):
+    if isinstance(x, int | float) or isinstance(y, int | float):
+        raise TypeError(
+            f"{name}(): both operands must be Tensors, not numbers: clamp() compares with a number"
+        )
 
 
 class Clamp(Op, method=True, inplace=True, aliases=("clip",)):
@@ -474,14 +498,17 @@ class Clamp(Op, method=True, inplace=True, aliases=("clip",)):
     def forward(ctx, xp, x, /, min=None, max=None):
         if min is None and max is None:
             raise RuntimeError("clamp: at least one of 'min' or 'max' must not be None")
-        if isinstance(min, Tensor) or isinstance(max, Tensor):
-            raise TypeError(
-                "clamp: bounds that are tensors are not there; use maximum() and minimum()"
-            )
+        for bound in (min, max):
+            if not isinstance(bound, int | float | None):
+                raise TypeError(
+                    f"clamp: a bound is a number or None, not {type(bound).__name__}; for tensors "
+                    "there are maximum() and minimum()"
+                )
         ctx.save(x, min, max)
-        if x.dtype.kind in "iu" and (isinstance(min, float) or isinstance(max, float)):
-            x = x.astype("float32")
-        return xp.clip(x, min, max)
+        dtype = result_type(x, *(b for b in (min, max) if b is not None))
+        x = x.astype(dtype.numpy, copy=False)
+        low, high = (None if b is None else Binary._in(b, dtype) for b in (min, max))
+        return xp.clip(x, low, high)
 
     def backward(ctx, g):
         x, low, high = ctx.saved
@@ -521,6 +548,8 @@ def where(condition, input, other):
     if not any(isinstance(v, Tensor) for v in (condition, input, other)):
         return Where.fn(condition, input, other)
     condition = Tensor._wrap_any(condition)
+    if condition._array.dtype == "uint8":  # a mask of the days before there was a bool type
+        condition = condition != 0
     if condition._array.dtype != bool:
         raise RuntimeError(
             "where expected condition to be a boolean tensor, but got a tensor with dtype "
@@ -537,7 +566,22 @@ def where(condition, input, other):
     return Where.fn(*broadcast_tensors(condition, x, y))
 
 
-exp, log, sin, cos, sign, floor = Exp.fn, Log.fn, Sin.fn, Cos.fn, Sign.fn, Floor.fn
+def positive(input):
+    """The tensor itself; RuntimeError for bool.
 
-function(where=where)
+    >>> import tinygrad_course as tg
+    >>> +tg.tensor([1., -2.])
+    tensor([ 1., -2.])
+    """
+    if input.dtype is bool_:
+        raise RuntimeError(
+            "The `+` operator, on a bool tensor is not supported: convert with .int()"
+        )
+    return input
+
+
+exp, log, sin, cos, sign = Exp.fn, Log.fn, Sin.fn, Cos.fn, Sign.fn
+
+function(where, positive)
+method(positive, __pos__=positive)
 method(where=lambda self, condition, other: where(condition, self, other))

@@ -31,6 +31,8 @@ def inplace_method(op: type[Op]) -> Callable[..., Any]:
             names = op.parameters
             params.update(zip(names, args[arity - 1 :], strict=False))
             args = args[: arity - 1]
+        if op.scales and (alpha := params.pop("alpha", 1)) != 1:
+            args = (op.scaled(self, args[0], alpha),)  # type: ignore[attr-defined]
         return change(op, self, args, params)
 
     return method
@@ -45,7 +47,8 @@ def change(op: type[Op], x: Tensor, others: tuple[Any, ...], params: dict[str, A
     require_changeable(x)
     inputs: tuple[Any, ...] = (x, *others)
     if issubclass(op, Binary):
-        y = op.promote(x, others[0])[1]
+        promoted, y = op.promote(x, others[0])
+        _require_castable(promoted._array, x._array)
         inputs = (x, y.detach() if not mode.enabled and isinstance(y, Tensor) else y)
     arrays = [v._array if isinstance(v, Tensor) else v for v in inputs]
     xp = require_same([a for a in arrays if hasattr(a, "strides")])

@@ -355,7 +355,7 @@ class Binary(Op):
         apply, fast = cls.apply, cls._fast()
 
         def scaled(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) -> Any:
-            result = call(input, other * alpha if alpha != 1 else other)
+            result = call(input, other if alpha == 1 else cls.scaled(input, other, alpha))
             return result if out is None else write_out(result, out)
 
         def call(input: Any, other: Any, *, out: Tensor | None = None) -> Any:
@@ -371,18 +371,19 @@ class Binary(Op):
 
     @classmethod
     def _method(cls) -> Callable[..., Any]:
-        return super()._method() if cls.parameters or cls.scales else cls._fast()
+        return super()._method() if cls.parameters or cls.scales else cls._fast(named=True)
 
     @classmethod
     def _operator(cls) -> Callable[..., Any]:
         return super()._operator() if cls.parameters else cls._fast()
 
     @classmethod
-    def _fast(cls) -> Callable[[Tensor, Any], Any]:
+    def _fast(cls, named: bool = False) -> Callable[[Tensor, Any], Any]:
         """x op y for a Tensor x: float tensors of one dtype on the CPU, or with a number, go
         straight to the kernel.
 
-        A foreign operand gives NotImplemented, so that Python lets the other side try.
+        A foreign operand gives NotImplemented, so that Python lets the other side try; where the
+        operation was called by name it is a TypeError.
         """
         apply, forward, differentiable = cls.apply, cls.forward, cls.differentiable
 
@@ -402,7 +403,7 @@ class Binary(Op):
                         return apply(x, y)
                     ey = y._meta.edge(y)
             else:
-                return apply(x, y) if is_operand(y) else NotImplemented
+                return apply(x, y) if named or is_operand(y) else NotImplemented
             if not plain or type(a) is not _ndarray:
                 return apply(x, y)
             if ex is None and x._meta is not None:
@@ -463,6 +464,18 @@ class Binary(Op):
             if any(fit):
                 edge[0].restore = fit
         return result
+
+    @classmethod
+    def scaled(cls, x: Any, y: Any, alpha: Any) -> Any:
+        """alpha·y in the type of the result; RuntimeError when that has no room for alpha."""
+        x, y = cls.promote(x, y)
+        dtype = x.dtype if isinstance(x, Tensor) else y.dtype
+        if isinstance(alpha, float) and not dtype.is_floating_point:
+            raise RuntimeError(
+                "For integral input tensors, argument alpha must not be a floating point number: "
+                f"it is {alpha}"
+            )
+        return y * cls._in(alpha, dtype)
 
     @classmethod
     def promote(cls, x: Any, y: Any) -> tuple[Any, Any]:
