@@ -32,7 +32,9 @@ class Verdict(NamedTuple):
         return f"{self.case}: {self.problem}"
 
 
-def _both(name: str, call: Call, form: str, rows: Rows, **making: Any) -> tuple[Made, Any, Made, Any]:
+def _both(
+    name: str, call: Call, form: str, rows: Rows, **making: Any
+) -> tuple[Made, Any, Made, Any]:
     """The call in both libraries: (our arguments, our outcome, their arguments, their outcome)."""
     found: list[Any] = []
     for lib in (tg, torch):
@@ -48,7 +50,11 @@ def _shares(made: Made, result: Any) -> list[bool]:
     tensors = [a for a in _flatten(made.args) if isinstance(a, made.lib.Tensor)]
     if not tensors:
         return []
-    ours = tensors[0].storage().data_ptr() if made.lib is tg else tensors[0].untyped_storage().data_ptr()
+    ours = (
+        tensors[0].storage().data_ptr()
+        if made.lib is tg
+        else tensors[0].untyped_storage().data_ptr()
+    )
     return [
         (r.storage() if made.lib is tg else r.untyped_storage()).data_ptr() == ours
         for r in flat(result)
@@ -63,8 +69,12 @@ def _flatten(values: list[Any]) -> Iterator[Any]:
 
 def _compared(name: str, call: Call, form: str, rows: Rows, **making: Any) -> str | None:
     mine, ours, yours, theirs = _both(name, call, form, rows, **making)
-    problem = difference(ours, theirs, rows.values)
-    if problem is None and not isinstance(ours, Exception):
+    # How elements lie that were broadcast from tensors lying differently is nobody's promise.
+    shapes = {a.array.shape for a in _flatten([*call.args]) if isinstance(a, Arg)}
+    problem = difference(
+        ours, theirs, rows.values, strides=mine.layout == "contiguous" or len(shapes) == 1
+    )
+    if problem is None and not isinstance(ours, Exception) and not isinstance(theirs, Exception):
         a, b = _shares(mine, ours), _shares(yours, theirs)
         if a != b:
             return f"shares memory with its argument: ours {a}, PyTorch's {b}"
@@ -92,7 +102,7 @@ def errors(name: str) -> Iterator[Verdict]:
     rows = SAMPLES[name]
     for form, call in itertools.product(forms_of(name), rows.bad):
         _, ours, _, theirs = _both(name, call, form, rows)
-        problem = difference(ours, theirs)
+        problem = difference(ours, theirs, exact=True)
         if problem is None and not isinstance(theirs, Exception):
             problem = "PyTorch accepts this call"
         yield Verdict(f"{name}{call} {form}", problem)
@@ -112,7 +122,9 @@ def first_order(lib: ModuleType, made: Made, result: Any, create_graph: bool = F
     roots = [r for r in flat(result) if isinstance(r, lib.Tensor) and r.requires_grad]
     try:
         given = [tensor(lib, weights(tuple(r.shape), i)).to(r.dtype) for i, r in enumerate(roots)]
-        return lib.autograd.grad(roots, made.leaves, given, create_graph=create_graph, allow_unused=True)
+        return lib.autograd.grad(
+            roots, made.leaves, given, create_graph=create_graph, allow_unused=True
+        )
     except Exception as error:
         return error
 
@@ -123,7 +135,9 @@ def second_order(lib: ModuleType, made: Made, grads: Any) -> Any:
     if not roots:
         return ()
     try:
-        given = [tensor(lib, weights(tuple(r.shape), 7 + i)).to(r.dtype) for i, r in enumerate(roots)]
+        given = [
+            tensor(lib, weights(tuple(r.shape), 7 + i)).to(r.dtype) for i, r in enumerate(roots)
+        ]
         return lib.autograd.grad(roots, made.leaves, given, allow_unused=True)
     except Exception as error:
         return error
@@ -138,7 +152,9 @@ def _same_grads(ours: Any, theirs: Any) -> str | None:
             if not np.any((a if b is None else b).detach().numpy(force=True)):
                 continue
             return f"gradient {i}: ours {a}, PyTorch's {b}"
-        if a is not None and (problem := unequal(a, b) or (str(a.dtype) != str(b.dtype) and "dtype")):
+        if a is not None and (
+            problem := unequal(a, b) or (str(a.dtype) != str(b.dtype) and "dtype")
+        ):
             return f"gradient {i}: {problem}"
     return None
 
@@ -161,7 +177,7 @@ def _differentiated(name: str, order: int) -> Iterator[Verdict]:
             if not yours.leaves or isinstance(theirs, Exception):
                 continue
             case = f"{name}{call} {form} {dtype}"
-            if problem := difference(ours, theirs, rows.values):
+            if problem := difference(ours, theirs, rows.values, strides=layout == "contiguous"):
                 yield Verdict(case, problem)
                 continue
             if not any(isinstance(r, torch.Tensor) and r.requires_grad for r in flat(theirs)):
@@ -175,7 +191,9 @@ def _differentiated(name: str, order: int) -> Iterator[Verdict]:
                 if again == ((), ()):
                     continue
                 blank = (None,) * len(mine.leaves)
-                yield Verdict(case, _same_grads(*(g or blank if type(g) is tuple else g for g in again)))
+                yield Verdict(
+                    case, _same_grads(*(g or blank if type(g) is tuple else g for g in again))
+                )
 
 
 def gradient(name: str) -> Iterator[Verdict]:
@@ -225,13 +243,15 @@ def _changed(method: str, call: Call, rows: Rows, how: str) -> str | None:
         x = made.args[0]
         owner = x.clone() if how == "history" else lib.stack([x, x]) if how == "view" else x
         made.args[0] = target = owner[1] if how == "view" else owner
+        before = owner.detach().clone()
         result = perform(made, method, "method")
-        outcomes.append((lib, made, owner, target, result))
-    (_, _, owner, target, ours), (_, _, owner2, target2, theirs) = outcomes
+        outcomes.append((lib, made, owner, target, before, result))
+    (_, _, owner, target, before, ours), (_, _, owner2, target2, _, theirs) = outcomes
     if problem := difference(ours, theirs, rows.values):
         return problem
     if isinstance(theirs, Exception):
-        return _left_behind(owner, owner2) if rows.values else None
+        unchanged = not rows.values or unequal(owner, before) is None
+        return None if unchanged else "the refused change was made all the same"
     if (ours is target) != (theirs is target2):
         return f"returns x itself: ours {ours is target}, PyTorch {theirs is target2}"
     if rows.values and (problem := difference(owner, owner2)):
@@ -240,15 +260,9 @@ def _changed(method: str, call: Call, rows: Rows, how: str) -> str | None:
         return f"version: ours {owner._version}, PyTorch's {owner2._version}"
     leaves = outcomes[0][1].leaves
     if leaves and owner2.requires_grad:
-        a, b = (first_order(lib, made, owner) for lib, made, owner, _, _ in outcomes)
+        a, b = (first_order(lib, made, owner) for lib, made, owner, *_ in outcomes)
         return _same_grads(a, b)
     return None
-
-
-def _left_behind(ours: Any, theirs: Any) -> str | None:
-    """After a refused change both tensors hold what they held before."""
-    problem = unequal(ours, theirs)
-    return f"after the error, {problem}" if problem else None
 
 
 # --- promotion ------------------------------------------------------------------------------------
@@ -274,5 +288,7 @@ def promotion(name: str) -> Iterator[Verdict]:
                 outcomes.append(call(*pair))
             except Exception as error:
                 outcomes.append(error)
-        shown = [f"{v.dtype}{list(v.shape)}" if isinstance(v, np.ndarray) else repr(v) for v in (x, y)]
+        shown = [
+            f"{v.dtype}{list(v.shape)}" if isinstance(v, np.ndarray) else repr(v) for v in (x, y)
+        ]
         yield Verdict(f"{name}({', '.join(shown)})", difference(*outcomes))
