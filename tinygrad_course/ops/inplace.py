@@ -18,7 +18,7 @@ from ..autograd.node import AccumulateGrad, Edge, Node, next_order
 from ..autograd.variable import Tensor
 from ..device import require_same
 from ..dtype import from_numpy_dtype
-from .registry import UNRECORDED, Binary, Op, edges_of, settled
+from .registry import UNRECORDED, Broadcast, Op, edges_of, settled
 from .window import BlankWindow, Geometry, PutWindow, TakeWindow
 
 
@@ -46,10 +46,12 @@ def change(op: type[Op], x: Tensor, others: tuple[Any, ...], params: dict[str, A
     """
     require_changeable(x)
     inputs: tuple[Any, ...] = (x, *others)
-    if issubclass(op, Binary):
-        promoted, y = op.promote(x, others[0])
+    if issubclass(op, Broadcast):
+        promoted, *rest = op.promote(*inputs)
         _require_castable(promoted._array, x._array)
-        inputs = (x, y.detach() if not mode.enabled and isinstance(y, Tensor) else y)
+        if not mode.enabled:
+            rest = [v.detach() if isinstance(v, Tensor) else v for v in rest]
+        inputs = (x, *rest)
     arrays = [v._array if isinstance(v, Tensor) else v for v in inputs]
     xp = require_same([a for a in arrays if hasattr(a, "strides")])
     edges = edges_of(inputs) if mode.enabled else None
@@ -131,7 +133,7 @@ def _start(op: type[Op], edges: tuple[Edge | None, ...], inputs: tuple[Any, ...]
         (v._array.shape, None) if isinstance(v, Tensor) and v._array.shape != array.shape else None
         for v in inputs
     )
-    if not issubclass(op, Binary) or not any(node.restore):
+    if not issubclass(op, Broadcast) or not any(node.restore):
         node.restore = None
     return node
 

@@ -338,15 +338,84 @@ class Unary(Op):
         return super().apply(x, **params)
 
 
-class Binary(Op):
-    """An elementwise operation of two operands: broadcast, promoted to one dtype; either may be a
-    Python number."""
+class Broadcast(Op):
+    """An elementwise operation of several operands: broadcast together, promoted to one dtype; some
+    may be Python numbers, or None where they are optional."""
 
     __slots__ = ()
 
     def release(self) -> None:
         if self.saved:  # a number counts as a saved tensor here, as in PyTorch
             self.saved, self.guards = FREED, []
+
+    @classmethod
+    def apply(cls, *inputs: Any, **params: Any) -> Any:
+        operands, rest = inputs[: cls.arity], inputs[cls.arity :]
+        if not any(isinstance(v, Tensor) for v in operands):
+            xp = xp_of(next(v for v in operands if hasattr(v, "strides")))
+            return cls.forward(UNRECORDED, xp, *operands, *rest, **params)
+        operands = cls.promote(*operands)
+        shapes = [tuple(v.shape) if hasattr(v, "shape") else () for v in operands]
+        shape = shapes[0]
+        if any(s != shape for s in shapes):
+            shape = tuple(broadcast_shapes(*shapes))
+        result = super().apply(*operands, *rest, **params)
+        edge = result._edge
+        if edge is not None:
+            fit = tuple(
+                (s, None) if isinstance(v, Tensor) and s != shape else None
+                for v, s in zip(operands, shapes, strict=True)
+            )
+            if any(fit):
+                edge[0].restore = fit
+        return result
+
+    @classmethod
+    def promote(cls, *operands: Any) -> tuple[Any, ...]:
+        """The operands on one device and in the dtype in which the operation computes."""
+        for place, v in enumerate(operands):
+            if not is_operand(v) and (v is not None or place < cls.required):
+                name = cls.__name__.lower()
+                raise TypeError(
+                    f"{name}(): an operand must be a Tensor or a number, not {type(v).__name__}"
+                )
+        operands = tuple(Tensor._wrap_any(v) if hasattr(v, "strides") else v for v in operands)
+        tensors = [v for v in operands if isinstance(v, Tensor)]
+        arrays = [v._array if isinstance(v, Tensor) else v for v in operands if v is not None]
+        dtype = result_type(*arrays)
+        if cls.floats and not dtype.is_floating_point:
+            dtype = get_default_dtype()
+        away = next((t.device for t in tensors if t.device.type != "cpu"), None)
+        if away is not None:
+            # Only a single number may join from the host, as a Python number could.
+            operands = tuple(
+                v.to(away)
+                if isinstance(v, Tensor) and v.ndim == 0 and v.device.type == "cpu"
+                else v
+                for v in operands
+            )
+        return tuple(cls._in(v, dtype) for v in operands)
+
+    @staticmethod
+    def _in(operand: Any, dtype: DType) -> Any:
+        """`operand` in `dtype`; integers out of its range wrap around, as they do in a tensor of
+        that type."""
+        if isinstance(operand, Tensor):
+            return operand if operand.dtype is dtype else operand.to(dtype)
+        if operand is None:
+            return None
+        return (
+            float(operand)
+            if dtype.is_floating_point
+            else np.array(operand).astype(dtype.numpy).item()
+        )
+
+
+class Binary(Broadcast):
+    """An elementwise operation of two operands, either of which may be a Python number: it has the
+    shortest way through."""
+
+    __slots__ = ()
 
     @classmethod
     def _function(cls) -> Callable[..., Any]:
@@ -444,28 +513,6 @@ class Binary(Op):
         return fast
 
     @classmethod
-    def apply(cls, *inputs: Any, **params: Any) -> Any:
-        x, y = inputs
-        if not isinstance(x, Tensor) and not isinstance(y, Tensor):
-            xp = xp_of(x if hasattr(x, "strides") else y)
-            return cls.forward(UNRECORDED, xp, x, y, **params)
-        x, y = cls.promote(x, y)
-        shapes = [v.shape if hasattr(v, "shape") else () for v in (x, y)]
-        shape = shapes[0]
-        if shapes[0] != shapes[1]:
-            shape = broadcast_shapes(*shapes)
-        result = super().apply(x, y, **params)
-        edge = result._edge
-        if edge is not None:
-            fit = tuple(
-                (tuple(s), None) if isinstance(v, Tensor) and s != shape else None
-                for v, s in zip((x, y), shapes, strict=True)
-            )
-            if any(fit):
-                edge[0].restore = fit
-        return result
-
-    @classmethod
     def scaled(cls, x: Any, y: Any, alpha: Any) -> Any:
         """alpha·y in the type of the result; RuntimeError when that has no room for alpha."""
         x, y = cls.promote(x, y)
@@ -476,39 +523,6 @@ class Binary(Op):
                 f"it is {alpha}"
             )
         return y * cls._in(alpha, dtype)
-
-    @classmethod
-    def promote(cls, x: Any, y: Any) -> tuple[Any, Any]:
-        """Both operands on one device and in the dtype in which the operation computes."""
-        for v in (x, y):
-            if not is_operand(v):
-                name = cls.__name__.lower()
-                raise TypeError(
-                    f"{name}(): an operand must be a Tensor or a number, not {type(v).__name__}"
-                )
-        x, y = (Tensor._wrap_any(v) if hasattr(v, "strides") else v for v in (x, y))
-        dtype = result_type(*(v._array if isinstance(v, Tensor) else v for v in (x, y)))
-        if cls.floats and not dtype.is_floating_point:
-            dtype = get_default_dtype()
-        if isinstance(x, Tensor) and isinstance(y, Tensor) and x.device != y.device:
-            # Only a single number may join from the host, as a Python number could.
-            if x.ndim == 0 and x.device.type == "cpu":
-                x = x.to(y.device)
-            elif y.ndim == 0 and y.device.type == "cpu":
-                y = y.to(x.device)
-        return cls._in(x, dtype), cls._in(y, dtype)
-
-    @staticmethod
-    def _in(operand: Any, dtype: DType) -> Any:
-        """`operand` in `dtype`; integers out of its range wrap around, as they do in a tensor of
-        that type."""
-        if isinstance(operand, Tensor):
-            return operand if operand.dtype is dtype else operand.to(dtype)
-        return (
-            float(operand)
-            if dtype.is_floating_point
-            else np.array(operand).astype(dtype.numpy).item()
-        )
 
 
 def is_operand(value: Any) -> bool:
