@@ -10,14 +10,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..autograd.mode import mode
 from ..autograd.node import unbroadcast
 from ..autograd.variable import Tensor
-from ..device import backend_of
+from ..device import backend_of, xp_of
 from ..dtype import result_type
-from ..shape import Size, as_int, broadcast_shapes, infer_size, size_args, view_strides, wrap_dim
+from ..shape import (
+    Size,
+    as_int,
+    broadcast_shapes,
+    infer_size,
+    require_sizes,
+    size_args,
+    view_strides,
+    wrap_dim,
+    wrap_dims,
+)
 from .convert import contiguous
 from .inplace import ViewThroughBase
-from .registry import Op, View, as_view, function, method
+from .registry import UNRECORDED, Op, View, as_view, function, method
 from .window import Geometry, PutWindow
 
 
@@ -29,7 +40,7 @@ class _View(View, fn="", node="ViewBackward0"):
     def forward(ctx, xp, x, /, size):
         ctx.save(x.shape)
         size = infer_size(size, x.size)
-        strides = view_strides(x.shape, x.strides, size)
+        strides = view_strides(x.shape or (1,), x.strides or (x.itemsize,), size)
         if strides is None:
             raise RuntimeError(
                 "view size is not compatible with input tensor's size and stride (at least one "
@@ -39,6 +50,20 @@ class _View(View, fn="", node="ViewBackward0"):
                 f"be seen as {list(size)} without a copy. Use .reshape(...) instead."
             )
         return backend_of(x).window(x, size, strides)
+
+    def backward(ctx, g):
+        (shape,) = ctx.saved
+        return g.reshape(shape)
+
+
+class _UnsafeView(Op, fn="", node="UnsafeViewBackward0"):
+    """As _View of a copy that nobody else will see: the result is no view of it."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /, size):
+        ctx.save(x.shape)
+        return x.reshape(size)
 
     def backward(ctx, g):
         (shape,) = ctx.saved
@@ -67,8 +92,19 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
     size = infer_size(size_args(shape), input.numel())
     a = input._array
     if not a.flags.c_contiguous and view_strides(a.shape, a.strides, size) is None:
-        input = contiguous(input)
+        return _UnsafeView.fn(contiguous(input), size)
     return _View.fn(input, size)
+
+
+def _reshape(input: Tensor, shape: Any) -> Tensor:
+    """As `view`, but copies when the memory allows no view.
+
+    >>> import tinygrad_course as tg
+    >>> tg.reshape(tg.arange(4), (2, -1))
+    tensor([[0, 1],
+            [2, 3]])
+    """
+    return reshape(input, shape)
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
@@ -86,6 +122,8 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     shape = input.shape
     if not input.ndim:
         return reshape(input, 1)
+    if start == end:
+        return input
     return reshape(input, (*shape[:start], Size(shape[start : end + 1]).numel(), *shape[end + 1 :]))
 
 
@@ -97,9 +135,14 @@ class Expand(View, fn=""):
     def forward(ctx, xp, x, /, size):
         ctx.save(x.shape)
         # Not xp.broadcast_to, whose results cannot be written to even when nothing is stretched.
-        strides = [0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True)]
-        strides = (*(0,) * (len(size) - x.ndim), *strides)
-        return backend_of(x).window(x, size, strides)
+        strides: list[int] = []
+        extra = len(size) - x.ndim
+        step = x.itemsize  # of a new dim of size 1: as if it were the next in row-major order
+        for i in range(len(size) - 1, -1, -1):
+            n, stride = (x.shape[i - extra], x.strides[i - extra]) if i >= extra else (1, step)
+            strides.append(stride if n == size[i] else 0)
+            step = size[i] * strides[-1]
+        return backend_of(x).window(x, size, tuple(strides[::-1]))
 
     def backward(ctx, g):
         (shape,) = ctx.saved
@@ -227,11 +270,29 @@ class _Index(View, fn="", node="SliceBackward0"):
 
     def forward(ctx, xp, x, /, index):
         ctx.save(x.shape, index)
-        return x[index]
+        return _window(x, index)
 
     def backward(ctx, g):
         shape, index = ctx.saved
         return PutIndex.fn(g, shape, index)
+
+
+def _window(x: Any, index: tuple[Any, ...]) -> Any:
+    """x[index]; new dims step as if they came next in row-major order, where NumPy has 0."""
+    y = x[index]
+    if not any(part is None for part in index):
+        return y
+    strides, place, dim = list(y.strides), 0, 0
+    for part in index:
+        if part is None:
+            strides[place] = x.shape[dim] * x.strides[dim] if dim < x.ndim else x.itemsize
+            place += 1
+        elif part is Ellipsis:
+            rest = x.ndim - sum(p is not None and p is not Ellipsis for p in index)
+            place, dim = place + rest, dim + rest
+        else:
+            place, dim = place + isinstance(part, slice), dim + 1
+    return backend_of(y).window(y, y.shape, tuple(strides))
 
 
 class PutIndex(Op, fn=""):
@@ -267,7 +328,7 @@ class Unsqueeze(_Index, fn="", node="UnsqueezeBackward0"):
 
     def forward(ctx, xp, x, /, index):
         ctx.save(x.shape, index)
-        return x[index]
+        return _window(x, index)
 
 
 class Squeeze(_Index, fn="", node="SqueezeBackward0"):
@@ -345,11 +406,7 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     (torch.Size([2]), torch.Size([2, 1]))
     """
     ndim = input.ndim
-    dims = (
-        range(ndim)
-        if dim is None
-        else [wrap_dim(d, ndim) for d in (dim if isinstance(dim, tuple | list) else (dim,))]
-    )
+    dims = range(ndim) if dim is None else () if dim == () else wrap_dims(dim, ndim)
     index = tuple(0 if i in dims and n == 1 else slice(None) for i, n in enumerate(input.shape))
     return Squeeze.fn(input, (*index, ...))
 
@@ -449,7 +506,7 @@ class Cat(Op, fn=""):
 
     def forward(ctx, xp, *xs, dim):
         ctx.save(dim, [x.shape[dim] for x in xs])
-        return xp.concatenate(xs, dim)
+        return xp.ascontiguousarray(xp.concatenate(xs, dim))
 
     def backward(ctx, g):
         dim, sizes = ctx.saved
@@ -510,7 +567,7 @@ class Stack(Op, fn=""):
 
     def forward(ctx, xp, *xs, dim):
         ctx.save(dim, len(xs))
-        return xp.stack(xs, dim)
+        return xp.ascontiguousarray(xp.stack(xs, dim))
 
     def backward(ctx, g):
         dim, n = ctx.saved
@@ -540,6 +597,69 @@ def stack(tensors: Any, dim: int = 0) -> Any:
     return Stack.apply(*xs, dim=wrap_dim(dim, len(sizes[0]) + 1))
 
 
+class _Parts(View):
+    """A View with several results, which are outputs of one node."""
+
+    __slots__ = ()
+
+    @classmethod
+    def apply(cls, x: Any, *args: Any) -> Any:
+        if not isinstance(x, Tensor):
+            return cls.forward(UNRECORDED, xp_of(x), x, *args)
+        edge = x._grad_edge() if mode.enabled and not x.volatile else None
+        if edge is None:
+            parts = cls.forward(UNRECORDED, xp_of(x._array), x._array, *args)
+            return tuple([as_view(part, x, None) for part in parts])
+        node = cls((edge,))
+        parts = cls.forward(node, xp_of(x._array), x._array, *args)
+        node.outputs = tuple([(part.shape, part.dtype) for part in parts])
+        return tuple([as_view(part, x, (node, i)) for i, part in enumerate(parts)])
+
+
+class Split(_Parts, fn=""):
+    """x cut along `dim` into pieces of `sizes`; dx = the gradients of the pieces behind each
+    other."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /, sizes, dim):
+        ctx.save(x.shape, sizes, dim)
+        before, start, pieces = (slice(None),) * dim, 0, []
+        for n in sizes:
+            pieces.append(x[(*before, slice(start, start + n))])
+            start += n
+        return tuple(pieces)
+
+    def backward(ctx, *gs):
+        shape, sizes, dim = ctx.saved
+        shapes = [(*shape[:dim], n, *shape[dim + 1 :]) for n in sizes]
+        return cat(_filled(gs, shapes), dim)
+
+
+class Unbind(_Parts, fn=""):
+    """The slices of x along `dim`; dx = their gradients, stacked."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /, dim):
+        ctx.save(x.shape, dim)
+        before = (slice(None),) * dim
+        return tuple(x[(*before, i, ...)] for i in range(x.shape[dim]))
+
+    def backward(ctx, *gs):
+        shape, dim = ctx.saved
+        return stack(_filled(gs, [shape[:dim] + shape[dim + 1 :]] * len(gs)), dim)
+
+
+def _filled(gs: tuple[Any, ...], shapes: list[Any]) -> list[Any]:
+    """The gradients, with zeros for the pieces that nobody used."""
+    some = next(g for g in gs if g is not None)
+    return [
+        expand(some.reshape(-1)[:1] * 0, shape) if g is None else g
+        for g, shape in zip(gs, shapes, strict=True)
+    ]
+
+
 def split(input: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of `split_size` places each along `dim` (the last may be smaller), or of the sizes in a
     list.
@@ -548,37 +668,58 @@ def split(input: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
     >>> [x.tolist() for x in split(tg.arange(5), 2)]
     [[0, 1], [2, 3], [4]]
     """
+    if input.ndim == 0:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
     dim = wrap_dim(dim, input.ndim)
     n = input.shape[dim]
     if isinstance(split_size, int):
-        if split_size <= 0 and n:
+        if split_size < 0 or (split_size == 0 and n):
             raise RuntimeError(
                 f"split expects split_size be positive, but got split_size={split_size}"
             )
         sizes = [min(split_size, n - start) for start in range(0, n, split_size)] if n else [0]
     else:
         sizes = [as_int(s, "split_size") for s in split_size]
-        if sum(sizes) != n:
+        if sum(sizes) != n or min(sizes, default=0) < 0:
             raise RuntimeError(
                 f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size "
-                f"at dimension {dim}), but "
-                f"got split_sizes={sizes}"
+                f"at dimension {dim}), none of them negative, but got split_sizes={sizes}"
             )
-    starts = [sum(sizes[:i]) for i in range(len(sizes))]
-    return tuple(narrow(input, dim, start, size) for start, size in zip(starts, sizes, strict=True))
+    return Split.fn(input, tuple(sizes), dim)
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` views of equal size along `dim` (the last may be smaller)."""
+    if input.ndim == 0:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     n = input.shape[wrap_dim(dim, input.ndim)]
-    return split(input, max(-(-n // chunks), 1), dim)
+    return split(input, -(-n // chunks) if n else [0] * chunks, dim)
 
 
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along `dim`, which goes away."""
-    return tuple(select(input, dim, i) for i in range(input.shape[wrap_dim(dim, input.ndim)]))
+    if input.ndim == 0:
+        raise IndexError("unbind() cannot be applied to a 0-dim tensor")
+    return Unbind.fn(input, wrap_dim(dim, input.ndim))
+
+
+class Repeat(Op, fn=""):
+    """x, each dim repeated so many times; dx = g summed over the repetitions."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /, times):
+        ctx.save(x.shape, times)
+        y = xp.tile(x, times)
+        return y if y.flags.c_contiguous else xp.ascontiguousarray(y)
+
+    def backward(ctx, g):
+        shape, times = ctx.saved
+        full = (1,) * (len(times) - len(shape)) + tuple(shape)
+        g = g.reshape(tuple(n for pair in zip(times, full, strict=True) for n in pair))
+        return g.sum(tuple(range(0, 2 * len(full), 2))).reshape(shape) if full else g
 
 
 def repeat(self: Tensor, *repeats: Any) -> Tensor:
@@ -593,14 +734,19 @@ def repeat(self: Tensor, *repeats: Any) -> Tensor:
     if len(times) < self.ndim:
         raise RuntimeError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
-            "tensor: "
-            f"{len(times)} < {self.ndim}"
+            f"tensor: {len(times)} < {self.ndim}"
         )
-    shape = (1,) * (len(times) - self.ndim) + tuple(self.shape)
-    # Each dim becomes (times, size), the first of which is expanded, and both are then read as one.
-    pairs = reshape(self, tuple(n for size in shape for n in (1, size)))
-    wide = expand(pairs, tuple(n for pair in zip(times, shape, strict=True) for n in pair))
-    return reshape(wide, tuple(n * size for n, size in zip(times, shape, strict=True)))
+    require_sizes(times)
+    return Repeat.fn(self, times)
+
+
+def _matrices_transposed(self: Tensor) -> Tensor:
+    """The matrices in the last two dims, transposed."""
+    if self.ndim == 1:
+        raise RuntimeError(
+            "tensor.mT is only supported on matrices or batches of matrices, not 1-D"
+        )
+    return transpose(self, -2, -1) if self.ndim else Permute.fn(self, ())
 
 
 def resize_(self: Tensor, *sizes: Any) -> Tensor:
@@ -627,7 +773,6 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
 
 
 function(
-    reshape,
     flatten,
     permute,
     transpose,
@@ -658,7 +803,7 @@ method(
 )
 function(cat, stack, broadcast_tensors)
 method(view, expand, unfold, repeat, resize_)
-function(swapaxes=transpose)
+function(reshape=_reshape, swapaxes=transpose)
 method(swapaxes=transpose)
 method(view_as=lambda self, other: view(self, other.shape))
 method(reshape_as=lambda self, other: reshape(self, other.shape))
@@ -666,5 +811,5 @@ method(expand_as=lambda self, other: expand(self, other.shape))
 function(broadcast_to=expand)
 method(broadcast_to=expand)
 method(T=property(lambda self: permute(self, tuple(range(self.ndim))[::-1])))
-method(mT=property(lambda self: transpose(self, -2, -1)))
+method(mT=property(_matrices_transposed))
 method(resize_as_=lambda self, other: resize_(self, other.shape))
