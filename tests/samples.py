@@ -598,7 +598,7 @@ row(
 row(
     "scatter_add",
     call(real(3, 4), 1, places(3, 2, below=4), real(3, 2)),
-    call(real(3, 4), 0, places(2, 4, below=3), real(3, 4)),
+    call(real(3, 4), 0, places(2, 4, below=3), real(3, 4, fixed=True)),
     call(real(5), 0, given([1, 1, 3]), real(3)),
     call(real(3), 0, places(0, below=3), real(0)),
     bad=(
@@ -672,7 +672,7 @@ row(
 # --- views and shapes -----------------------------------------------------------------------------
 
 row(
-    "view reshape",
+    "view Tensor.reshape",
     call(real(2, 3), 3, 2),
     call(real(2, 3), (6,)),
     call(real(2, 3), -1),
@@ -689,6 +689,14 @@ row(
         call(real(2, 3), -2, 3),
         call(real(2, 0), -1, 0),
     ),
+)
+row(
+    "reshape",
+    call(real(2, 3), (3, 2)),
+    call(real(2, 3), (-1,)),
+    call(real(), (1, 1)),
+    call(real(2, 0), [0, 5]),
+    bad=(call(real(2, 3), (4,)), call(real(2, 3), 3, 2), call(real(2, 3), (-1, -1))),
 )
 row(
     "flatten",
@@ -907,7 +915,7 @@ row(
     bad=(call(real(2, 3), 2), call(real(2), -1)),
 )
 row("T", call(real(2, 3)), call(real(0, 2)))
-row("mT", call(real(2, 3)), call(real(2, 3, 4)), bad=(call(real(3)), call(real())))
+row("mT", call(real(2, 3)), call(real(2, 3, 4)), call(real()), bad=(call(real(3)),))
 
 # --- matrices -------------------------------------------------------------------------------------
 
