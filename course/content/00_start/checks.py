@@ -8,7 +8,7 @@ from course.checks import Exercise
 mean_of_squares = Exercise(
     "mean-of-squares",
     answer="mean_of_squares",
-    title="Your first exercise",
+    title="The mean of the squares",
     points=4,
     minutes=3,
     difficulty=1,

@@ -12,6 +12,11 @@ while len(order) < len(reads):
 # have not run yet when the second layer begins. a would pass on one of its three terms.
 order = ["loss", "d", "a", "c", "b"]
 
+# %% wrong predict-next: breadth first, b before c
+# says: This takes the steps layer by layer. `a` is read by loss, but by b and c as well, and in
+# your order those run after it: a would pass on one of its three terms.
+order = ["loss", "d", "a", "b", "c"]
+
 # %% wrong predict-next: forward order
 # says: This is the order of the forward pass. Backward starts at the loss, whose slope in itself is
 # known to be 1.
@@ -159,7 +164,7 @@ def topological_order(root):
 
 # %% wrong topological-order: users counted once per node
 # says: You count the users once for each node that reads, but take off one for each read. With a *
-# a the count of a goes wrong by one. Count edges in both places.
+# a the count of a goes wrong by one. Count each read in both places.
 def topological_order(root):
     users, found = {root: 0}, [root]
     for node in found:
@@ -326,7 +331,8 @@ for rungs in (1, 5, 10):
 
 
 # %% wrong count-calls: edges instead of nodes
-# says: Under "by order" you counted edges. A node runs once, however many edges lead to it.
+# says: Under "by order" you counted how many times nodes are read. A node runs once, however many
+# steps read it.
 def calls_by_paths(node):
     return 1 + sum(calls_by_paths(child) for child, _ in node.next_functions)
 
@@ -987,5 +993,21 @@ def my_backward(root, grad):
             results = node(grads[node])
             results = results if isinstance(results, tuple) else (results,)
             for (child, _), result in zip(node.next_functions, results):
+                if child is not None:
+                    grads[child] = grads[child] + result if child in grads else result
+
+
+# %% wrong my-backward: a single result taken for a tuple
+# says: A node with one input gives back one tensor, not a tuple. zip then goes through the entries
+# of that tensor and pairs the first of them with the edge. Make it a tuple of one: (results,).
+def my_backward(root, grad):
+    grads = {root: grad}
+    with tg.no_grad():
+        for node in topological_order(root):
+            if hasattr(node, "variable"):
+                leaf = node.variable
+                leaf.grad = grads[node] if leaf.grad is None else leaf.grad + grads[node]
+                continue
+            for (child, _), result in zip(node.next_functions, node(grads[node])):
                 if child is not None:
                     grads[child] = grads[child] + result if child in grads else result

@@ -63,7 +63,7 @@ predict_next = Exercise(
     answer="order",
     title="Predict which step runs next",
     points=3,
-    minutes=4,
+    minutes=3,
     difficulty=1,
     hints=(
         "Start with the loss. Which steps read `d`? Which read `a`?",
@@ -91,11 +91,11 @@ topological_order = Exercise(
     answer="topological_order",
     title="Put the graph in order",
     points=8,
-    minutes=15,
+    minutes=12,
     difficulty=2,
     hints=(
-        "First walk the whole graph once and count, for each node, how many edges point at it: "
-        "its users. A node that is read twice by one step counts twice.",
+        "First walk the whole graph once and count for each node how many times it is read. A "
+        "step that reads it twice counts twice.",
         "Keep a list of nodes that are ready. At the start it holds only the root. Take one, "
         "put it into the order, and tell each of its inputs that one user is done.",
         "To tell an input means `users[child] -= 1`. When that gives 0, the child is ready. "
@@ -177,7 +177,7 @@ chain_rule = Exercise(
     answer="chain_rule",
     title="The chain rule on a graph",
     points=7,
-    minutes=10,
+    minutes=8,
     difficulty=2,
     needs=("topological-order",),
     hints=(
@@ -235,7 +235,7 @@ count_calls = Exercise(
     answer="measured",
     title="Measure what the order saves",
     points=4,
-    minutes=8,
+    minutes=6,
     difficulty=2,
     needs=("topological-order",),
     hints=(
@@ -265,7 +265,7 @@ choose_gradient = Exercise(
     answer="gradient_for",
     title="Choose the argument of backward",
     points=8,
-    minutes=12,
+    minutes=10,
     difficulty=3,
     hints=(
         "Write down the number that you want the slopes of, as a formula in the entries of `y`. "
@@ -280,15 +280,15 @@ choose_gradient = Exercise(
 
 
 def slopes_with(answer, rng, goal, *shape):
-    """The gradient that x gets when y = tanh(x)**2 is run backward with the answer's argument."""
+    """The gradient that x gets when y = x * 2 is run backward with the answer's argument."""
     x = normal(rng, *shape)
     target = normal(rng, *shape, requires_grad=False)
-    y = x.tanh() * x.tanh()
+    y = x * 2
     given = {"goal": goal, "y": y.detach().clone()}
     if goal == "distance":
         given["target"] = target.clone()
     y.backward(gradient=answer(goal, y.detach(), target))
-    return {"given": given, "gradient of x, where y = x.tanh() ** 2": x.grad}
+    return {"given": given, "gradient of x, where y = x * 2": x.grad}
 
 
 @choose_gradient.case("the sum of all entries", points=1)
@@ -334,7 +334,7 @@ unbroadcast = Exercise(
     answer="unbroadcast",
     title="Undo a broadcast",
     points=7,
-    minutes=12,
+    minutes=10,
     difficulty=2,
     hints=(
         "A value that was used in many places gets the sum of what comes back from them. "
@@ -394,7 +394,7 @@ predict_twice = Exercise(
     answer="twice",
     title="Predict what a second backward does",
     points=4,
-    minutes=5,
+    minutes=4,
     difficulty=2,
     hints=(
         "The slope of `x * x` at 3 is 6. What does backward do with a leaf's gradient that is "
@@ -433,7 +433,7 @@ repair_training = Exercise(
     answer="train",
     title="Repair a training loop",
     points=6,
-    minutes=10,
+    minutes=8,
     difficulty=2,
     hints=(
         "Run `train` for one step and look at `w`: did the loss get smaller?",
@@ -457,13 +457,13 @@ def train_line(answer, rng, steps):
 @repair_training.case("one step goes downhill", points=2)
 def one_step(answer, rng):
     w, _ = train_line(answer, rng, 1)
-    return [w.item(), w.requires_grad]
+    return {"w after one step": w.item(), "w.requires_grad": w.requires_grad}
 
 
 @repair_training.case("each step uses its own slope", points=2)
 def some_steps(answer, rng):
     w, _ = train_line(answer, rng, 5)
-    return w.item()
+    return {"w after five steps": w.item()}
 
 
 @repair_training.case("the losses are numbers that hold no graph", points=2)
@@ -481,7 +481,7 @@ each_loss = Exercise(
     answer="slopes_of_each",
     title="Several losses, one graph",
     points=6,
-    minutes=10,
+    minutes=8,
     difficulty=3,
     hints=(
         "Call `trunk(x)` once and keep its result. Each head turns that result into a loss.",
@@ -588,7 +588,7 @@ my_backward = Exercise(
     answer="my_backward",
     title="Your own backward",
     points=8,
-    minutes=15,
+    minutes=12,
     difficulty=3,
     needs=("topological-order",),
     hints=(
