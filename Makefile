@@ -24,7 +24,6 @@ test: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/course build --check
 	$(BIN)/course verify
 	$(BIN)/python -m pytest
 
