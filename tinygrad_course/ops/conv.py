@@ -82,6 +82,11 @@ def _columns(xp, windows, rows, groups):
     return columns.reshape(groups, depth // groups, math.prod(columns.shape[3:]))
 
 
+def _row_major(xp, x):
+    """x in row-major memory, with the strides of such an array in dims of size 1 as well."""
+    return xp.ascontiguousarray(x).reshape(-1).reshape(x.shape)
+
+
 def _output(xp, x, w, b, geometry):
     o, c, *kernel = w.shape
     groups = geometry.groups
@@ -97,7 +102,7 @@ def _output(xp, x, w, b, geometry):
         y[:, :, rows] = (kernels @ columns).reshape(y[:, :, rows].shape)
     y = y.reshape(o, p, q, n).transpose(3, 0, 1, 2)
     if b is None:
-        return xp.ascontiguousarray(y)
+        return _row_major(xp, y)
     return xp.add(y, b.reshape(-1, 1, 1), out=xp.empty(y.shape, y.dtype))
 
 
@@ -120,7 +125,7 @@ def _input_gradient(xp, g, w, size, geometry):
             for j in range(kw):
                 windows[:, i, j, rows] += columns[:, i, j]
     inside = x[:, top : top + h, left : left + width]
-    return xp.ascontiguousarray(inside.transpose(3, 0, 1, 2))
+    return _row_major(xp, inside.transpose(3, 0, 1, 2))
 
 
 def _weight_gradient(xp, x, g, kernel, geometry):
@@ -136,7 +141,7 @@ def _weight_gradient(xp, x, g, kernel, geometry):
     for rows in _row_blocks(p, groups * depth * q * n * x.itemsize, _COLUMN_BYTES):
         columns = _columns(xp, windows, rows, groups)
         w += columns @ _matrices(g[:, rows], groups).transpose(0, 2, 1)
-    return xp.ascontiguousarray(w.transpose(0, 2, 1)).reshape(o, c // groups, *kernel)
+    return _row_major(xp, w.transpose(0, 2, 1)).reshape(o, c // groups, *kernel)
 
 
 def reference_conv2d(xp, x, w, geometry=PLAIN):

@@ -98,7 +98,7 @@ def _maxima(xp, x, windows, nans):
         # be ten times slower.
         xp.maximum(places, better * small(cell), out=places)
     # Windows of one cell have seen no maximum() that would have made new memory.
-    return (best if len(windows.cells) > 1 else best.copy()), places
+    return (xp.ascontiguousarray(best) if len(windows.cells) > 1 else best.copy()), places
 
 
 def _max_pool(xp, x, windows):

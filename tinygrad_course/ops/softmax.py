@@ -29,8 +29,9 @@ def _row_sums(xp, x, dim):
     return x.sum(dim, keepdims=True)
 
 
-def _shifted(x, dim):
-    """x minus its largest element along `dim`: a new array."""
+def _shifted(xp, x, dim):
+    """x minus its largest element along `dim`: a new array in row-major memory."""
+    x = xp.ascontiguousarray(x)
     return x - x.max(dim, keepdims=True) if x.size else x.copy()
 
 
@@ -40,9 +41,10 @@ class Softmax(Op, fn=""):
     __slots__ = ()
 
     def forward(ctx, xp, x, /, dim):
-        y = _shifted(x, dim)
-        xp.exp(y, out=y)
-        y /= _row_sums(xp, y, dim)
+        y = _shifted(xp, x, dim)
+        if y.size:
+            xp.exp(y, out=y)
+            y /= _row_sums(xp, y, dim)
         ctx.save(y, dim)
         return y
 
@@ -58,7 +60,7 @@ class SoftmaxBackward(Op, fn="", node="SoftmaxBackwardDataBackward0"):
 
     def forward(ctx, xp, g, y, /, dim):
         ctx.save(g, y, dim)
-        dx = g * y
+        dx = xp.multiply(g, y, out=xp.empty_like(y))
         xp.subtract(g, _row_sums(xp, dx, dim), out=dx)
         dx *= y
         return dx
@@ -78,8 +80,9 @@ class LogSoftmax(Op, fn=""):
     __slots__ = ()
 
     def forward(ctx, xp, x, /, dim):
-        y = _shifted(x, dim)
-        y -= xp.log(_row_sums(xp, xp.exp(y), dim))
+        y = _shifted(xp, x, dim)
+        if y.size:
+            y -= xp.log(_row_sums(xp, xp.exp(y), dim))
         ctx.save(y, dim)
         return y
 
@@ -141,7 +144,7 @@ def _along(function: Any, name: str, x: Any, dim: int, dtype: DType | None) -> A
     if dtype is not None:
         x = x.to(dtype)
     dim = wrap_dim(dim, x.ndim)
-    if not x.is_floating_point():
+    if not x.is_floating_point() and x.numel():
         raise NotImplementedError(
             f"{name} is not implemented for {x.dtype!r}: convert with .float(), or pass dtype="
         )
