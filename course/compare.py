@@ -56,8 +56,9 @@ def compare(expected: Tree, got: Tree, place: str = "") -> Difference | None:
         if expected[1] == got[1]:
             return None
         return Difference(place, f"{expected[1]} is expected, not {got[1]}", expected, got)
-    if kind in ("bool", "str", "none") and expected == got:
-        return None
+    if kind in ("bool", "str", "none"):
+        what = f"{describe(expected)} is expected, not {describe(got)}"
+        return None if expected == got else Difference(place, what, expected, got)
     # An object of some class of the answer's own, or a run that never came to its end.
     return Difference(place, f"{describe(got)} cannot be compared", expected, got)
 

@@ -10,6 +10,7 @@ import linecache
 import random
 import sys
 import time
+import warnings
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from course.observe import Tree, is_observation, observe
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One call of a case: what was seen, and the last of what the answer printed meanwhile."""
+    """One call of a case: what was seen, and the last of what was printed and warned meanwhile."""
 
     seen: Tree
     printed: str = ""
@@ -101,6 +102,7 @@ def _call(
         with (
             _seeded(zlib.crc32(repr(parts).encode())),
             contextlib.redirect_stdout(printed),
+            _warnings_to(printed),
             time_limit(seconds),
         ):
             seen = observe(case.function(*arguments))
@@ -114,6 +116,18 @@ def _call(
     if time.monotonic() - started > 1.5 * seconds + 0.1:
         seen = ["late", str(seconds)]
     return Run(seen, printed.getvalue()[-1000:])
+
+
+@contextlib.contextmanager
+def _warnings_to(printed: io.StringIO) -> Iterator[None]:
+    """Warnings go where the prints go: a known wrong answer's should not reach the learner."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        finally:
+            for text in dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught):
+                print(text, file=printed)
 
 
 @contextlib.contextmanager

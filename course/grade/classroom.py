@@ -45,6 +45,8 @@ def grade_all(
     """Grade every file; the rows in the order of `paths`. `on_row` hears of each as it is done."""
     jobs = jobs or min(os.cpu_count() or 1, 8)
     rows: dict[str, Row] = {}
+    if reports is not None:
+        reports.order = [str(path) for path in paths]
 
     def done(row: Row) -> None:
         rows[row.file] = row

@@ -46,8 +46,8 @@ def attempt(
     wanted = exercises or list(lesson.exercises)
     needed = {need for name in wanted for need in lesson.all_needs(name)}
     order = [name for name in lesson.exercises if name in wanted or name in needed]
-    answered = [name for name in wanted if submission.answers.get(name)]
-    attempts = {name: Attempt(reason="There is no answer cell for it.") for name in wanted}
+    attempts = {name: Attempt(reason=_unanswered(submission, name)) for name in wanted}
+    answered = [name for name in wanted if not attempts[name].reason]
     attempts |= _one_run(submission, order, answered, seed, limits)
     # A kernel that died took the later exercises along: each gets a kernel of its own.
     lost = [name for name in answered if attempts[name].trials is None]
@@ -56,6 +56,16 @@ def attempt(
             own = [*lesson.all_needs(name), name]
             attempts |= _one_run(submission, own, [name], seed, limits)
     return attempts
+
+
+def _unanswered(submission: Submission, name: str) -> str:
+    """Why there is nothing to run for an exercise; empty where there is something."""
+    text = "\n".join(submission.answers.get(name, [])).strip()
+    if not text:
+        return "There is no answer cell for it, or nothing in it."
+    if text == submission.lesson.stub(name).strip():
+        return "It is not written yet: the cell is as it was."
+    return ""
 
 
 def _one_run(

@@ -71,6 +71,8 @@ class Reports:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.rows: dict[str, Row] = {}
+        self.order: list[str] = []
+        """The files in the order that the tables are to have, whenever each is done."""
         try:
             (folder / "submissions").mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -96,7 +98,7 @@ class Reports:
 
     def write_tables(self) -> None:
         """Write grades.json, grades.csv and grades.xml of all results so far."""
-        rows = list(self.rows.values())
+        rows = [self.rows[name] for name in self.order if name in self.rows]
         write_atomic(self.folder / "grades.json", as_json(rows))
         write_atomic(self.folder / "grades.csv", as_csv(rows))
         write_atomic(self.folder / "grades.xml", as_junit(rows))

@@ -1,0 +1,302 @@
+"""The grader on honest work in odd shapes, on files that are no submissions, and on a class."""
+
+import csv
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from course.cli import app
+from course.files import CourseError
+from course.grade.classroom import grade_all, notebooks_in
+from course.grade.report import Reports, Row, as_csv, as_junit
+from course.grade.splice import joined, neutral
+from course.grade.submission import read_submission
+from tests.course_helpers import (
+    CONTENT,
+    LIMITS,
+    RIGHT,
+    WRONG,
+    answer_cell,
+    grades,
+    notebook,
+    points,
+    save,
+)
+
+FULL = {"double": 3, "quadruple": 2, "predict": 2}
+
+
+@pytest.fixture(autouse=True)
+def content(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURSE_CONTENT", str(CONTENT))
+
+
+# ------------------------------------------------------------------ honest work in odd shapes
+
+
+def code_cell(source: Any, **more: Any) -> dict[str, Any]:
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    return {**cell, "source": source, **more}
+
+
+def odd_shapes(found: dict[str, Any]) -> None:
+    """Split, moved, extra and copied cells, magics, another kernel, Windows line ends, no ids."""
+    cells = found["cells"]
+    double = answer_cell(found, "double")
+    course = double["metadata"]
+    at = cells.index(double)
+    # A split in the middle of a function: both halves keep the metadata.
+    halves = ["%precision 3\r\ndef double(x):\r\n", "    return x + x\r\n"]
+    cells[at : at + 1] = [code_cell(half, metadata=course) for half in halves]
+    # A cell magic, and trials of the learner's own that fail.
+    quadruple = answer_cell(found, "quadruple")
+    quadruple["source"] = ["%%time\n", *quadruple["source"].splitlines(keepends=True)]
+    cells.insert(0, code_cell("1 / 0"))
+    cells.insert(3, code_cell("from IPython.display import display\ndisplay(double(2))"))
+    # The prediction first, in a cell that fails after it.
+    predict = answer_cell(found, "predict")
+    cells.remove(predict)
+    predict["source"] += "\nprint(undefined)"
+    cells.insert(0, predict)
+    found["metadata"]["kernelspec"] = {"name": "my-conda-env", "display_name": "mine"}
+    found["nbformat_minor"] = 0
+    for cell in cells:
+        cell.pop("id", None)
+
+
+def test_honest_work_in_odd_shapes_scores_in_full(tmp_path: Path) -> None:
+    found = notebook(RIGHT)
+    odd_shapes(found)
+    assert points(grades(found, tmp_path)) == FULL
+
+
+def test_feedback_names_the_mistake_the_cell_and_what_it_builds_on(tmp_path: Path) -> None:
+    found = notebook(
+        {
+            "double": "def double(x):\n    x *= 2\n    return x",
+            "quadruple": "helper\ndef quadruple(x):\n    return helper(double(x))",
+            "predict": "prediction = (3, 3)",
+        }
+    )
+    found["cells"].insert(2, code_cell("def helper(x):\n    return x"))
+    verdicts = grades(found, tmp_path)
+    assert points(verdicts) == {"double": 1, "quadruple": 0, "predict": 1}
+    assert "x itself was changed" in verdicts["double"].mistake
+    assert "Both axes cannot be the same" in verdicts["predict"].mistake
+    notes = " ".join(verdicts["quadruple"].notes)
+    assert "builds on double" in notes
+    assert "`helper` is defined in a cell of your own" in notes
+    assert "NameError: name 'helper' is not defined" in notes
+
+
+def test_the_same_seed_gives_the_same_report(tmp_path: Path) -> None:
+    found = notebook({**RIGHT, **WRONG})
+    one, two = (grades(found, tmp_path, seed=11) for _ in range(2))
+    assert one == two
+    assert repr(one["double"]) == "<double: 0 of 3 points>"
+
+
+def test_pieces_of_an_answer_are_put_together() -> None:
+    assert joined(["def f():\n", "    return 1"]) == ["def f():\n    return 1"]
+    assert joined(["%%time\nx = 1", "y = 2"]) == ["%%time\nx = 1", "y = 2"]
+    # The second piece is broken: it must not take the first one along.
+    assert joined(["x = 1", "y ="]) == ["x = 1", "y ="]
+    assert joined(["x = 1", "", "  \n"]) == ["x = 1"]
+
+
+def test_marks_for_nbval_are_made_comments() -> None:
+    for line in ("# NBVAL_SKIP", "  ## NBVAL_IGNORE_OUTPUT ", "#PYTEST_VALIDATE_IGNORE_OUTPUT"):
+        assert "ignored)" in neutral(f"x = 1\n{line}\ny = 2")
+    assert neutral("x = 1\x0c# NBVAL_SKIP\n") == "x = 1\x0c# (NBVAL_SKIP ignored)\n"
+    assert neutral("s = 'NBVAL_SKIP'  # NBVAL_SKIP, or not") == (
+        "s = 'NBVAL_SKIP'  # NBVAL_SKIP, or not"
+    )
+
+
+# ------------------------------------------------------------------ files that are none
+
+
+def deep(levels: int) -> str:
+    return '{"cells": ' + "[" * levels + "]" * levels + "}"
+
+
+def without_lesson(found: dict[str, Any]) -> str:
+    found["metadata"].pop("course")
+    return json.dumps(found)
+
+
+def other_lesson(found: dict[str, Any]) -> str:
+    found["metadata"]["course"]["lesson"] = "../../etc"
+    return json.dumps(found)
+
+
+def same_ids(found: dict[str, Any]) -> str:
+    found["cells"][2]["id"] = found["cells"][1]["id"]
+    return json.dumps(found)
+
+
+BROKEN: dict[str, tuple[Any, str]] = {
+    "empty": (lambda found: "", "is empty"),
+    "truncated": (lambda found: json.dumps(found)[:500], "is no notebook, or cut off"),
+    "text": (lambda found: "hello", "is no notebook, or cut off"),
+    "a list": (lambda found: "[1, 2]", "it has no list of cells"),
+    "deep": (lambda found: deep(100_000), "nested too deeply"),
+    "foreign": (without_lesson, "its metadata name no lesson"),
+    "unknown lesson": (other_lesson, "a lesson that this course does not have, '../../etc'"),
+    "old format": (lambda found: json.dumps({**found, "nbformat": 3}), "another format than 4"),
+    "same ids": (same_ids, "two cells have the id"),
+    "no cells": (lambda found: json.dumps({**found, "cells": [3]}), "cell 1 is not a cell"),
+    "no text": (
+        lambda found: json.dumps({**found, "cells": [code_cell([1])]}),
+        "cell 1 has no text",
+    ),
+    "not UTF-8": (lambda found: b"\xff\xfe\x00", "not UTF-8"),
+    "huge": (lambda found: " " * 30_000_001, "is larger than 30 MB"),
+    "a huge answer": (
+        lambda found: json.dumps(notebook({"double": "x = 1\n" * 50_000})),
+        "the answer to double is longer than 200,000 characters",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_no_submission_gets_one_line_and_status_2(name: str, tmp_path: Path) -> None:
+    make, words = BROKEN[name]
+    data = make(notebook(RIGHT))
+    path = tmp_path / "handed-in.ipynb"
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    before = path.read_bytes()
+    done = CliRunner().invoke(app, ["grade", str(path), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 2
+    (line,) = [line for line in done.stderr.splitlines() if line]
+    assert line.startswith(f"course: {path}: ") and words in line
+    assert path.read_bytes() == before
+    assert not list((tmp_path / "out" / "submissions").iterdir())
+
+
+def test_a_missing_file_and_an_empty_folder(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["grade", str(tmp_path / "nowhere.ipynb")])
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "there is no such file" in done.stderr
+    done = CliRunner().invoke(app, ["grade", str(tmp_path)])
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "there is no notebook in this folder" in done.stderr
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_mangled_notebooks_are_read_or_refused(data: st.DataObject) -> None:
+    """Cut anywhere, or with any value replaced by another one."""
+    found = notebook(RIGHT)
+    path = data.draw(st.sampled_from(["cells", "metadata", "nbformat", "cell", "course", "cut"]))
+    value = data.draw(st.none() | st.integers() | st.text() | st.lists(st.integers()) | st.just({}))
+    if path == "cell":
+        found["cells"][data.draw(st.integers(0, 8))][
+            data.draw(st.sampled_from(["cell_type", "source", "metadata", "id"]))
+        ] = value
+    elif path == "course":
+        found["cells"][6]["metadata"]["course"] = value
+    else:
+        found[path] = value
+    text = json.dumps(found)
+    if path == "cut":
+        text = text[: data.draw(st.integers(0, len(text)))]
+    target = Path(data.draw(st.just(str(CONTENT)))).parent / ".mangled.ipynb"
+    target.write_text(text, encoding="utf-8")
+    try:
+        read_submission(target)
+    except CourseError as error:
+        assert "\n" not in str(error)
+    finally:
+        target.unlink()
+
+
+# ------------------------------------------------------------------ a class
+
+
+@pytest.fixture(scope="module")
+def graded_class(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the reports on three submissions, one of them broken."""
+    root = tmp_path_factory.mktemp("class")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COURSE_CONTENT", str(CONTENT))
+        for name, answers in {"ada": RIGHT, "=bob": {**RIGHT, **WRONG}}.items():
+            (root / "in" / name).mkdir(parents=True)
+            save(notebook(answers), root / "in" / name / "work.ipynb")
+        (root / "in" / "broken.ipynb").write_text("{", encoding="utf-8")
+        paths = notebooks_in([root / "in"])
+        grade_all(paths, 3, Reports(root / "out"), limits=LIMITS)
+    return root
+
+
+def test_a_class_gets_its_tables(graded_class: Path) -> None:
+    out = graded_class / "out"
+    rows = {
+        Path(row["file"]).parent.name: row
+        for row in json.loads((out / "grades.json").read_text("utf-8"))["submissions"]
+    }
+    assert (rows["ada"]["earned"], rows["ada"]["points"]) == (7, 7)
+    assert rows["=bob"]["earned"] == 2
+    assert "is no notebook, or cut off" in rows["in"]["problem"]
+    table = list(csv.DictReader((out / "grades.csv").read_text("utf-8").splitlines()))
+    assert [(r["earned"], r["double"], r["predict"]) for r in table] == [
+        ("2", "0", "2"),
+        ("7", "3", "2"),
+        ("", "", ""),
+    ]
+    suites = ElementTree.parse(out / "grades.xml").getroot()
+    assert [suite.get("failures") for suite in suites] == ["2", "0", "0"]
+    assert [suite.get("errors") for suite in suites] == ["0", "0", "1"]
+
+
+def test_a_second_run_grades_only_what_is_new(graded_class: Path, tmp_path: Path) -> None:
+    root = graded_class
+    told: list[Row] = []
+    reports = Reports(root / "out")
+    paths = notebooks_in([root / "in"])
+    first = {p: p.read_text("utf-8") for p in (root / "out" / "submissions").iterdir()}
+    # A file that was cut off by a crash is graded again; whole ones are taken as they are.
+    victim = next(path for path in first if '"earned": 2' in first[path].splitlines()[-3])
+    victim.write_text(first[victim][:100], encoding="utf-8")
+    before = {path: path.stat().st_mtime_ns for path in first if path != victim}
+    rows = grade_all(paths, 4, reports, limits=LIMITS, on_row=told.append)
+    assert [row.file for row in rows] == [str(path) for path in paths]
+    assert len(told) == 3
+    assert sorted(row.seed for row in rows) == [0, 3, 4]
+    assert {row.earned for row in rows if not row.problem} == {2, 7}
+    assert before.keys() == {p for p in before if p.is_file()}
+
+
+def test_reports_take_any_text() -> None:
+    row = Row("=a\x1b[31m.ipynb", problem="@b \x00 <&>")
+    root = ElementTree.fromstring(as_junit([row]))
+    assert root[0].get("name") == "=a?[31m.ipynb"
+    assert as_csv([row]).splitlines()[1].startswith("'=a")
+
+
+def test_the_command_prints_feedback_and_says_how_it_went(tmp_path: Path) -> None:
+    path = save(notebook({**RIGHT, "predict": "prediction = (9, 9)"}), tmp_path / "a.ipynb")
+    done = CliRunner().invoke(app, ["grade", str(path), "--seed", "1"])
+    assert done.exit_code == 1
+    assert "Twice (double): right, 3 points" in done.stdout
+    assert "5/7" in done.stdout
+    # What a prediction should have been is the answer, and stays unsaid.
+    assert "your answer is not right" in done.stdout
+    assert "3 is expected" not in done.stdout
+    done = CliRunner().invoke(app, ["grade", str(path), "--json", "--junit"])
+    assert done.exit_code == 2
+
+
+def test_json_and_junit_go_to_standard_output(tmp_path: Path) -> None:
+    path = save(notebook({"predict": RIGHT["predict"]}), tmp_path / "a.ipynb")
+    done = CliRunner().invoke(app, ["grade", str(path), "--json"])
+    (row,) = json.loads(done.stdout)["submissions"]
+    assert (row["earned"], row["points"], row["lesson"]) == (2, 7, "07_fixture")
+    done = CliRunner().invoke(app, ["grade", str(path), "--junit"])
+    assert len(ElementTree.fromstring(done.stdout).findall(".//failure")) == 2
