@@ -8,6 +8,7 @@ Lesson 01.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -131,6 +132,32 @@ def of_number(value: Any) -> DType:
     raise TypeError(
         f"a number (bool, int or float) was expected, not {type(value).__name__} {value!r}"
     )
+
+
+def number_for(value: Any, dtype: DType) -> Any:
+    """A Python number as a tensor of `dtype` holds it; TypeError for what is no number,
+    RuntimeError for one that is too large.
+
+    >>> number_for(2.7, int8), number_for(-1, uint8)
+    (2, 255)
+    """
+    of_number(value)
+    if dtype is bool_:
+        return bool(value)
+    if dtype.is_floating_point:
+        fits = not math.isfinite(value) or abs(value) <= np.finfo(dtype.numpy).max
+        result: Any = float(value) if fits else value
+    else:
+        # A negative number wraps around in an unsigned type, as long as its size fits.
+        limits = np.iinfo(dtype.numpy)
+        low = limits.min if dtype.is_signed else -limits.max
+        fits = math.isfinite(value) and low <= int(value) <= limits.max
+        result = np.array(int(value)).astype(dtype.numpy).item() if fits else value
+    if not fits:
+        raise RuntimeError(
+            f"value cannot be converted to type {dtype.name} without overflow: {value!r}"
+        )
+    return result
 
 
 def _outrank(high: DType | None, low: DType | None) -> DType | None:

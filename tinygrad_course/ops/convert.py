@@ -11,11 +11,32 @@ from typing import Any
 import numpy as np
 
 from ..autograd.mode import mode
+from ..autograd.node import unbroadcast
 from ..autograd.variable import Tensor
-from ..device import Device, device_of, move, xp_of
-from ..dtype import ALL, DType, bool_, float16, float32, float64, int8, int16, int32, int64, uint8
+from ..device import Device, device_of, move
+from ..dtype import (
+    ALL,
+    DType,
+    bool_,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    number_for,
+    uint8,
+)
+from ..shape import broadcast_shapes
 from .inplace import change, require_changeable
 from .registry import Op, method
+
+
+def memory_order(x: Any) -> str:
+    """The order of a copy's elements, for NumPy: the array's own, or row-major where it overlaps
+    itself and has none."""
+    return "C" if any(s == 0 and n > 1 for s, n in zip(x.strides, x.shape, strict=True)) else "K"
 
 
 class ToCopy(Op, fn=""):
@@ -26,7 +47,9 @@ class ToCopy(Op, fn=""):
     def forward(ctx, xp, x, /, dtype, device):
         ctx.save(x.dtype, device_of(x))
         moved = move(x, device)
-        return moved.astype(dtype, copy=True) if moved is x or moved.dtype != dtype else moved
+        if moved is x or moved.dtype != dtype:
+            return moved.astype(dtype, order=memory_order(x), copy=True)
+        return moved
 
     def backward(ctx, g):
         dtype, device = ctx.saved
@@ -39,7 +62,7 @@ class Clone(Op, method=True):
     __slots__ = ()
 
     def forward(ctx, xp, x, /):
-        return xp.array(x, order="K")
+        return xp.array(x, order=memory_order(x))
 
     def backward(ctx, g):
         return g
@@ -63,12 +86,12 @@ class Copy(Op, fn="", node="CopyBackwards"):
     __slots__ = ()
 
     def forward(ctx, xp, x, y, /):
-        ctx.save(y.dtype)
+        ctx.save(y.shape, y.dtype)
         return xp.broadcast_to(y, x.shape).astype(x.dtype)
 
     def backward(ctx, g):
-        (dtype,) = ctx.saved
-        return None, to_dtype(g, dtype)
+        shape, dtype = ctx.saved
+        return None, to_dtype(g if tuple(g.shape) == shape else unbroadcast(g, shape), dtype)
 
 
 def to_dtype(x: Any, dtype: Any) -> Any:
@@ -151,7 +174,12 @@ def contiguous(self: Tensor) -> Tensor:
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Writes `src`, broadcast and converted, into this tensor's memory."""
     if not isinstance(src, Tensor):
-        src = Tensor._wrap(xp_of(self._array).asarray(src))
+        raise TypeError(f"copy_(): a Tensor was expected, not {type(src).__name__}: use fill_()")
+    shape = broadcast_shapes(self.shape, src.shape)
+    if shape != self.shape:
+        raise RuntimeError(
+            f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(shape)}"
+        )
     if src.device != self.device:
         src = to(src, device=self.device)
     return change(Copy, self, (src,), {})
@@ -178,7 +206,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
                 "dimensions."
             )
         return copy_(self, value)
-    return change(_Fill, self, (), {"value": value})
+    return change(_Fill, self, (), {"value": number_for(value, self.dtype)})
 
 
 def zero_(self: Tensor) -> Tensor:

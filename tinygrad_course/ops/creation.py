@@ -15,13 +15,24 @@ from typing import Any
 import numpy as np
 
 from .. import random as generators
+from ..autograd.mode import no_grad
 from ..autograd.variable import Tensor
-from ..device import Device, backend_for, move
-from ..dtype import ALL, DType, bool_, from_numpy_dtype, get_default_dtype, int64, of_number
+from ..device import Device, backend_for, backend_of, device_of, move, xp_of
+from ..dtype import (
+    ALL,
+    INTEGER,
+    DType,
+    bool_,
+    from_numpy_dtype,
+    get_default_dtype,
+    int64,
+    number_for,
+    of_number,
+)
 from ..shape import Size, as_int, require_sizes, size_args
 from ..storage import Storage
-from .convert import overwrite, to_dtype
-from .registry import function, method
+from .convert import memory_order, overwrite, to_dtype
+from .registry import Op, function, method
 
 # --- from data ------------------------------------------------------------------------------------
 
@@ -54,11 +65,9 @@ def _array_of(data: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
     try:
         inferred = of_number(data)
     except TypeError:
-        raise TypeError(
-            "a tensor is made of numbers, nested lists of them, arrays or tensors, not of "
-            f"{type(data).__name__}"
-        ) from None
-    return np.array(data, dtype=_numpy_type(dtype, inferred))
+        raise _wrong_type(data) from None
+    dtype = inferred if dtype is None else dtype
+    return np.array(number_for(data, dtype), _numpy_type(dtype, dtype))
 
 
 def _array_of_sequence(data: Sequence[Any], dtype: DType | None) -> np.ndarray[Any, Any]:
@@ -78,6 +87,9 @@ def _array_of_sequence(data: Sequence[Any], dtype: DType | None) -> np.ndarray[A
         inferred = from_numpy_dtype(array.dtype)
     else:
         inferred = bool_ if array.dtype.kind == "b" else int64
+    if dtype is not None and dtype.category == INTEGER and array.size:
+        number_for(array.max().item(), dtype)
+        number_for(array.min().item(), dtype)
     return array.astype(_numpy_type(dtype, inferred))
 
 
@@ -116,7 +128,7 @@ def _complain_ragged(data: Any, depth: int, shape: list[int]) -> None:
         )
     for value in data:
         if isinstance(value, list) != (depth + 1 < len(shape)):
-            raise ValueError(
+            raise TypeError(
                 f"a number and a sequence stand side by side at dim {depth + 1} of the data"
             )
         _complain_ragged(value, depth + 1, shape)
@@ -129,11 +141,16 @@ def _complain_type(data: Any) -> None:
         if isinstance(value, list):
             stack += value
         elif not isinstance(value, bool | int | float | np.generic | np.ndarray):
-            raise TypeError(
-                f"a tensor is made of numbers, and the data holds a {type(value).__name__}: "
-                f"{value!r}"
-            )
+            raise _wrong_type(value)
     raise ValueError("the data holds an integer that does not fit 64 bits")
+
+
+def _wrong_type(value: Any) -> Exception:
+    kind = TypeError if isinstance(value, str | bytes) else RuntimeError
+    return kind(
+        "a tensor is made of numbers, nested lists of them, arrays or tensors, not of "
+        f"{type(value).__name__}: {value!r}"
+    )
 
 
 def tensor(
@@ -142,7 +159,8 @@ def tensor(
     """A new tensor with a copy of `data`: numbers, nested lists, arrays or tensors.
 
     Python floats give the default float type, ints int64, bools bool; arrays and tensors keep
-    theirs. TypeError for what is no number, ValueError for rows of different lengths.
+    theirs. RuntimeError or TypeError for what is no number, ValueError for rows of different
+    lengths.
 
     >>> tensor([[1, 2], [3, 4]]), tensor([1., 2.]).dtype
     (tensor([[1, 2],
@@ -348,7 +366,10 @@ def full(
     tensor([7, 7])
     """
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    array = _new_on(device).full(_sizes((size,)), value, _numpy_type(dtype, of_number(value)))
+    dtype = of_number(value) if dtype is None else dtype
+    array = _new_on(device).full(
+        _sizes((size,)), number_for(value, dtype), _numpy_type(dtype, dtype)
+    )
     return _finish(array, device, requires_grad)
 
 
@@ -414,6 +435,8 @@ def eye(
     tensor([[1., 0.],
             [0., 1.]])
     """
+    if n < 0 or (m is not None and m < 0):
+        raise RuntimeError(f"n and m must be greater or equal to 0, got {n} and {m}")
     array = np.eye(n, n if m is None else m, dtype=_numpy_type(dtype, get_default_dtype()))
     return _finish(array, device, requires_grad)
 
@@ -491,10 +514,22 @@ def randperm(
     return _finish(to_dtype(array, _numpy_type(dtype, int64)), device, False)
 
 
+class Bernoulli(Op, fn=""):
+    """1 with probability x, else 0; dx = 0."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /, generator):
+        drawn = generators.bernoulli(generator, backend_of(x).to_host(x))
+        return move(drawn.astype(x.dtype), device_of(x))
+
+    def backward(ctx, g):
+        return g * 0
+
+
 def bernoulli(input: Tensor, *, generator: Any = None) -> Tensor:
     """1 with the probability given by each element, else 0."""
-    drawn = generators.bernoulli(_generator(generator), input._host())
-    return _finish(drawn.astype(input._array.dtype), input.device, False)
+    return Bernoulli.fn(input, _generator(generator))
 
 
 def uniform_(
@@ -548,12 +583,26 @@ def _like(make: Any) -> Any:
     return like
 
 
-zeros_like = _like(lambda x, **options: zeros(x.shape, **options))
-ones_like = _like(lambda x, **options: ones(x.shape, **options))
-empty_like = _like(lambda x, **options: empty(x.shape, **options))
-full_like = _like(lambda x, fill_value, **options: full(x.shape, fill_value, **options))
-rand_like = _like(lambda x, **options: rand(x.shape, **options))
-randn_like = _like(lambda x, **options: randn(x.shape, **options))
+def _empty_like(x: Tensor, dtype: DType, device: Any, requires_grad: bool) -> Tensor:
+    """An empty tensor of the size of `x`, in the memory order of `x`."""
+    xp, order = xp_of(x._array), memory_order(x._array)
+    return _finish(xp.empty_like(x._array, dtype=dtype.numpy, order=order), device, requires_grad)
+
+
+def _filled_like(x: Tensor, fill: Any, options: dict[str, Any]) -> Tensor:
+    result = _empty_like(x, **options)
+    with no_grad():
+        fill(result)
+    result._counter = None  # it was made that way, and not changed
+    return result
+
+
+zeros_like = _like(lambda x, **options: _filled_like(x, lambda y: y.zero_(), options))
+ones_like = _like(lambda x, **options: _filled_like(x, lambda y: y.fill_(1), options))
+empty_like = _like(_empty_like)
+full_like = _like(lambda x, value, **options: _filled_like(x, lambda y: y.fill_(value), options))
+rand_like = _like(lambda x, **options: _filled_like(x, lambda y: y.uniform_(), options))
+randn_like = _like(lambda x, **options: _filled_like(x, lambda y: y.normal_(), options))
 
 new_zeros = _like(lambda x, *size, **options: zeros(*size, **options))
 new_ones = _like(lambda x, *size, **options: ones(*size, **options))

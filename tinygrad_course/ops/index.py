@@ -12,12 +12,13 @@ import numpy as np
 
 from ..autograd.node import unbroadcast
 from ..autograd.variable import Tensor
-from ..device import backend_of, move
-from ..dtype import bool_
-from ..shape import wrap_dim
+from ..device import backend_of, move, xp_of
+from ..dtype import bool_, number_for
+from ..shape import broadcast_shapes, wrap_dim
+from .elementwise import where
 from .inplace import change
 from .registry import Op, function, method
-from .views import Select, _Index, basic_index, expand, select, stack
+from .views import Select, _Index, basic_index, expand, select
 
 
 class _TakeIndex(Op, fn="", node="IndexBackward0"):
@@ -27,12 +28,18 @@ class _TakeIndex(Op, fn="", node="IndexBackward0"):
     __slots__ = ()
 
     def forward(ctx, xp, x, /, index):
-        ctx.save(x.shape, index)
+        if ctx.needs[0]:
+            ctx.save(x.shape, _own(index))
         return x[index]
 
     def backward(ctx, g):
         shape, index = ctx.saved
         return AddIndex.fn(g, shape, index)
+
+
+def _own(index: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A copy of the index, whose places somebody may overwrite before backward."""
+    return tuple(part.copy() if hasattr(part, "strides") else part for part in index)
 
 
 class AddIndex(Op, fn=""):
@@ -57,7 +64,7 @@ class _SetIndex(Op, fn="", node="IndexPutBackward0"):
     __slots__ = ()
 
     def forward(ctx, xp, x, y, /, index):
-        ctx.save(index, y.shape)
+        ctx.save(_own(index), y.shape)
         out = x.copy()
         out[index] = y
         return out
@@ -260,16 +267,14 @@ def _along(xp: Any, places: Any, dim: int) -> tuple[Any, ...]:
     return tuple(grid)
 
 
-def _require_places(places: Any, n: int, name: str) -> None:
+def _require_places(places: Any, n: int, name: str, error: type[Exception] = RuntimeError) -> None:
     if places.dtype.kind not in "iu" or places.dtype.itemsize not in (4, 8):
         raise RuntimeError(
             f"{name}(): Expected dtype int64 for index, got {places.dtype}: convert with .long()"
         )
     if places.size and not bool(((places >= 0) & (places < n)).all()):
         bad = places[(places < 0) | (places >= n)].reshape(-1)[0]
-        raise RuntimeError(
-            f"{name}(): index {int(bad)} is out of bounds for dimension with size {n}"
-        )
+        raise error(f"{name}(): index {int(bad)} is out of bounds for dimension with size {n}")
 
 
 class Gather(Op, fn=""):
@@ -280,7 +285,7 @@ class Gather(Op, fn=""):
 
     def forward(ctx, xp, x, places, /, dim):
         ctx.save(x.shape, places, dim)
-        return x[_along(xp, places, dim)] if x.ndim else x.copy()
+        return xp.ascontiguousarray(x[_along(xp, places, dim)]) if x.ndim else x.copy()
 
     def backward(ctx, g):
         shape, places, dim = ctx.saved
@@ -321,11 +326,7 @@ def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
             [4, 3]])
     """
     dim = wrap_dim(dim, input.ndim)
-    if index.ndim != input.ndim and max(index.ndim, 1) != max(input.ndim, 1):
-        raise RuntimeError(
-            f"Index tensor must have the same number of dimensions as input tensor: {index.ndim} "
-            f"and {input.ndim}"
-        )
+    _require_ndim(input, index)
     for d in range(input.ndim if index.ndim == input.ndim else 0):
         if d != dim and index.shape[d] > input.shape[d]:
             raise RuntimeError(
@@ -335,6 +336,14 @@ def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
             )
     _require_places(index._array, input.shape[dim] if input.ndim else 1, "gather")
     return Gather.fn(input, index, dim)
+
+
+def _require_ndim(input: Tensor, index: Tensor) -> None:
+    if max(index.ndim, 1) != max(input.ndim, 1):
+        raise RuntimeError(
+            f"Index tensor must have the same number of dimensions as input tensor: {index.ndim} "
+            f"and {input.ndim}"
+        )
 
 
 class ScatterAdd(Op, fn=""):
@@ -362,27 +371,28 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     >>> scatter_add(tg.zeros(3), 0, tg.tensor([0, 2, 0]), tg.tensor([1., 2., 3.]))
     tensor([4., 0., 2.])
     """
-    dim = wrap_dim(dim, input.ndim)
-    _require_places(index._array, input.shape[dim] if input.ndim else 1, "scatter_add")
-    return ScatterAdd.fn(input, index, _same_places(index, src), dim)
+    return ScatterAdd.fn(input, index, *_scatter_checks(input, dim, index, src))
 
 
 def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """As `scatter_add`, into this tensor."""
-    dim = wrap_dim(dim, self.ndim)
-    _require_places(index._array, self.shape[dim] if self.ndim else 1, "scatter_add")
-    return change(ScatterAdd, self, (index, _same_places(index, src)), {"dim": dim})
+    src, dim = _scatter_checks(self, dim, index, src)
+    return change(ScatterAdd, self, (index, src), {"dim": dim})
 
 
-def _same_places(index: Tensor, src: Tensor) -> Tensor:
+def _scatter_checks(input: Tensor, dim: int, index: Tensor, src: Tensor) -> tuple[Tensor, int]:
+    """The part of `src` that `index` has places for, and the dim."""
+    dim = wrap_dim(dim, input.ndim)
+    _require_ndim(input, index)
+    _require_places(index._array, input.shape[dim] if input.ndim else 1, "scatter_add")
     if index.ndim != src.ndim or any(n > m for n, m in zip(index.shape, src.shape, strict=True)):
         raise RuntimeError(
             f"Expected index {list(index.shape)} to be no larger than src {list(src.shape)} in any "
             "dimension"
         )
     if index.shape != src.shape:
-        return basic_index(src, tuple(slice(n) for n in index.shape))
-    return src
+        src = basic_index(src, tuple(slice(n) for n in index.shape))
+    return src, dim
 
 
 class IndexSelect(Op, fn=""):
@@ -479,7 +489,7 @@ def _index_add_checks(self: Tensor, dim: int, index: Tensor, source: Tensor) -> 
             f"{list(self.shape)} and {index.numel()} places "
             f"along dim {dim} it must be {expected}"
         )
-    _require_places(index._array, self.shape[dim], "index_add")
+    _require_places(index._array, self.shape[dim], "index_add", IndexError)
     return dim
 
 
@@ -509,7 +519,9 @@ class _MaskedFill(Op, fn="", node="MaskedFillBackward0"):
 
     def forward(ctx, xp, x, mask, /, value):
         ctx.save(mask)
-        return xp.where(mask, xp.asarray(value, x.dtype), x)
+        y = xp.array(x, order="C")
+        y[mask] = value
+        return y
 
     def backward(ctx, g):
         (mask,) = ctx.saved
@@ -521,24 +533,44 @@ def _mask_for(self: Tensor, mask: Tensor) -> Tensor:
         raise RuntimeError(
             f"masked_fill only supports boolean masks, but got mask with dtype {mask.dtype!r}"
         )
-    return mask if mask.shape == self.shape else expand(mask, self.shape)
+    shape = broadcast_shapes(self.shape, mask.shape)
+    return mask if mask.shape == shape else expand(mask, shape)
 
 
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """A copy with `value` where `mask` (broadcast) holds.
+    """A copy with `value` (a number or a 0-dim tensor) where `mask` holds; both are broadcast.
 
     >>> import tinygrad_course as tg
     >>> masked_fill(tg.tensor([1., 2.]), tg.tensor([True, False]), 0)
     tensor([0., 2.])
     """
-    return _MaskedFill.fn(
-        input, _mask_for(input, mask), float(value) if input.is_floating_point() else value
-    )
+    mask = _mask_for(input, mask)
+    input = expand(input, mask.shape)
+    if isinstance(value, Tensor):
+        return where(mask, _filling(value).to(input.dtype), input)
+    return _MaskedFill.fn(input, mask, number_for(value, input.dtype))
+
+
+def _filling(value: Tensor) -> Tensor:
+    if value.ndim:
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
+    return value
 
 
 def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """As `masked_fill`, into this tensor."""
-    return change(_MaskedFill, self, (_mask_for(self, mask),), {"value": value})
+    mask = _mask_for(self, mask)
+    if mask.shape != self.shape:
+        raise RuntimeError(
+            f"output with shape {list(self.shape)} doesn't match the broadcast shape "
+            f"{list(mask.shape)}"
+        )
+    if isinstance(value, Tensor):
+        return self.copy_(where(mask, _filling(value).to(self.dtype), self))
+    return change(_MaskedFill, self, (mask,), {"value": number_for(value, self.dtype)})
 
 
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
@@ -548,7 +580,8 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     >>> masked_select(tg.tensor([1., 2.]), tg.tensor([False, True]))
     tensor([2.])
     """
-    return getitem(input, _mask_for(input, mask))
+    mask = _mask_for(input, mask)
+    return getitem(expand(input, mask.shape), mask)
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
@@ -560,14 +593,10 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
             [2]])
     """
     a = input._array
-    places = a.nonzero() if a.ndim else (a.reshape(1).nonzero()[0],)
-    vectors = tuple(Tensor._wrap(p) for p in places)
+    found = xp_of(a).stack(a.reshape(-1 if not a.ndim else a.shape).nonzero())
     if as_tuple:
-        return vectors
-    if not a.ndim:
-        return Tensor._wrap(places[0].reshape(-1, 1)[:, :0])
-
-    return stack(vectors, 1)
+        return tuple(Tensor._wrap(row) for row in found)
+    return Tensor._wrap(found[: a.ndim].T)
 
 
 function(gather, scatter_add, index_select, index_add, masked_fill, masked_select, nonzero)

@@ -746,7 +746,7 @@ def _matrices_transposed(self: Tensor) -> Tensor:
         raise RuntimeError(
             "tensor.mT is only supported on matrices or batches of matrices, not 1-D"
         )
-    return transpose(self, -2, -1) if self.ndim else Permute.fn(self, ())
+    return transpose(self, -2, -1) if self.ndim else self
 
 
 def resize_(self: Tensor, *sizes: Any) -> Tensor:
@@ -757,6 +757,7 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
             "cannot resize variables that require grad: take .data or .detach() first"
         )
     window = Geometry(size_args(sizes), (), 0)
+    require_sizes(window.shape)
     strides, step = [], 1
     for n in reversed(window.shape):
         strides.append(step)
@@ -769,6 +770,7 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
     self._array = backend_of(buffer).window(
         buffer, window.shape, tuple(s * size for s in window.stride), offset * size
     )
+    self._bump()
     return self
 
 
