@@ -92,7 +92,7 @@ def forward(name: str) -> Iterator[Verdict]:
             for dtype in DTYPES:
                 problem = _compared(name, call, form, rows, dtype=dtype)
                 yield Verdict(f"{name}{call} {form} {dtype}", problem)
-        for layout in LAYOUTS:
+        for layout in LAYOUTS[: 2 if name.endswith("_") else 3]:  # nobody changes what overlaps
             problem = _compared(name, call, form, rows, layout=layout)
             yield Verdict(f"{name}{call} {form} {layout}", problem)
 
