@@ -148,10 +148,11 @@ def number_for(value: Any, dtype: DType) -> Any:
         fits = not math.isfinite(value) or abs(value) <= np.finfo(dtype.numpy).max
         result: Any = float(value) if fits else value
     else:
-        # A negative number wraps around in an unsigned type, as long as its size fits.
+        # A negative whole number wraps around in an unsigned type, as long as its size fits.
         limits = np.iinfo(dtype.numpy)
         low = limits.min if dtype.is_signed else -limits.max
-        fits = math.isfinite(value) and low <= int(value) <= limits.max
+        low = 0 if isinstance(value, float) and not dtype.is_signed else low
+        fits = math.isfinite(value) and low <= value <= limits.max
         result = np.array(int(value)).astype(dtype.numpy).item() if fits else value
     if not fits:
         raise RuntimeError(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..autograd.variable import Tensor
+from ..dtype import number_for
 from ..shape import broadcast_shapes
 from .registry import Op, function, method
 from .views import expand, reshape, unsqueeze
@@ -204,9 +205,19 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
 
 
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """beta·input + alpha·(mat1 @ mat2)."""
+    """beta·input + alpha·(mat1 @ mat2); with beta 0 the input's values don't count, not even nan.
+
+    >>> import tinygrad_course as tg
+    >>> addmm(tg.ones(1), tg.ones(1, 2), tg.ones(2, 1), beta=10)
+    tensor([[12.]])
+    """
     product = mm(mat1, mat2)
+    _require_one_dtype(input, product)
+    input = expand(input, product.shape)
+    beta, alpha = number_for(beta, product.dtype), number_for(alpha, product.dtype)
     product = product * alpha if alpha != 1 else product
+    if beta == 0:
+        return product
     return (input * beta if beta != 1 else input) + product
 
 
