@@ -162,7 +162,8 @@ def difference(
         a, b = getattr(ours, what), getattr(theirs, what)
         if str(a) != str(b):
             return f"{what}: ours {a}, PyTorch's {b}"
-    if _layout(ours) != _layout(theirs) and (strides or theirs.is_contiguous()):
+    wrong = _layout(ours) != _layout(theirs) if strides else theirs.is_contiguous()
+    if wrong and not (ours.is_contiguous() and not strides):
         return f"stride of {tuple(ours.shape)}: ours {ours.stride()}, PyTorch's {theirs.stride()}"
     return unequal(ours, theirs) if values else None
 
