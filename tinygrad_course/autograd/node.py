@@ -272,7 +272,8 @@ class AccumulateGrad(Node):
 
     def run(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
         (grad,) = grads
-        if grad is not None:
+        # The leaf may have been frozen, by requires_grad_(False), after the graph was recorded.
+        if grad is not None and self.variable._meta.requires_grad:
             self.accumulate(grad, tensors)
         return ()
 
