@@ -223,6 +223,10 @@ def test_max_pool2d_and_its_derivatives(shape, kernel, stride, padding, dilation
         lambda x: torch.nn.functional.max_pool2d(x, *options),
         x,
     )
+    assert (
+        F.max_pool2d(tg.tensor(x), *options)
+        == F.max_pool2d(tg.tensor(x, requires_grad=True), *options)
+    ).all()
     y, places = F.max_pool2d(tg.tensor(x), *options, return_indices=True)
     expected, expected_places = torch.nn.functional.max_pool2d(
         torch.tensor(x), *options, return_indices=True
@@ -251,6 +255,8 @@ def test_max_pool2d_of_nan_and_infinity(x, options) -> None:
     )
     np.testing.assert_array_equal(ours[0].numpy(), theirs[0].numpy())
     np.testing.assert_array_equal(ours[1].numpy(), theirs[1].numpy())
+    plain = F.max_pool2d(tg.tensor([[x]]), *options)
+    np.testing.assert_array_equal(plain.numpy(), theirs[0].numpy())
 
 
 def test_the_gradient_of_max_pool2d_may_be_infinite() -> None:

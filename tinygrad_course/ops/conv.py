@@ -12,6 +12,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..device import backend_of
 from ..shape import as_int
 from .arguments import pair, require_tensors
@@ -65,8 +67,9 @@ def _windows(x, kernel, size, geometry):
     return backend_of(x).window(x, (c, *kernel, *size, n), strides, 0)
 
 
-def _row_blocks(rows, row_bytes, budget):
-    step = max(1, min(rows, budget // max(row_bytes, 1)))
+def _row_blocks(xp, rows, row_bytes, budget):
+    """Slices of output rows whose columns take `budget` bytes; on a GPU all rows, in one launch."""
+    step = max(1, min(rows, budget // max(row_bytes, 1))) if xp is np else max(rows, 1)
     return [slice(i, min(i + step, rows)) for i in range(0, rows, step)]
 
 
@@ -96,14 +99,16 @@ def _output(xp, x, w, b, geometry):
     windows = _windows(x, kernel, size, geometry)
     depth = c * math.prod(kernel)
     kernels = w.reshape(groups, o // groups, depth)
-    y = xp.empty((groups, o // groups, p, q * n), x.dtype)
-    for rows in _row_blocks(p, groups * depth * q * n * x.itemsize, _COLUMN_BYTES):
-        columns = _columns(xp, windows, rows, groups)
-        y[:, :, rows] = (kernels @ columns).reshape(y[:, :, rows].shape)
-    y = y.reshape(o, p, q, n).transpose(3, 0, 1, 2)
-    if b is None:
-        return _row_major(xp, y)
-    return xp.add(y, b.reshape(-1, 1, 1), out=xp.empty(y.shape, y.dtype))
+    y = xp.empty((n, o, p, q), x.dtype)
+    for rows in _row_blocks(xp, p, groups * depth * q * n * x.itemsize, _COLUMN_BYTES):
+        product = kernels @ _columns(xp, windows, rows, groups)
+        # Back in N, C, H, W order while the block is still in the cache.
+        product = product.reshape(o, rows.stop - rows.start, q, n).transpose(3, 0, 1, 2)
+        if b is None:
+            y[:, :, rows] = product
+        else:
+            xp.add(product, b.reshape(-1, 1, 1), out=y[:, :, rows])
+    return y
 
 
 def _input_gradient(xp, g, w, size, geometry):
@@ -117,7 +122,7 @@ def _input_gradient(xp, g, w, size, geometry):
     kernels = w.reshape(groups, o // groups, depth).transpose(0, 2, 1)
     x = xp.zeros((c * groups, h + top + bottom, width + left + right, n), g.dtype)
     windows = _windows(x, (kh, kw), (p, q), geometry)
-    for rows in _row_blocks(p, groups * depth * q * n * g.itemsize, _INPUT_GRAD_BYTES):
+    for rows in _row_blocks(xp, p, groups * depth * q * n * g.itemsize, _INPUT_GRAD_BYTES):
         columns = kernels @ _matrices(g[:, rows], groups)
         columns = columns.reshape(windows[:, :, :, rows].shape)
         # Windows overlap, so a cell may be in many columns; for one (i, j) it is in one at most.
@@ -138,7 +143,7 @@ def _weight_gradient(xp, x, g, kernel, geometry):
     depth = c // groups * math.prod(kernel)
     # Made transposed: BLAS is twice as fast with the long side first.
     w = xp.zeros((groups, depth, o // groups), g.dtype)
-    for rows in _row_blocks(p, groups * depth * q * n * x.itemsize, _COLUMN_BYTES):
+    for rows in _row_blocks(xp, p, groups * depth * q * n * x.itemsize, _COLUMN_BYTES):
         columns = _columns(xp, windows, rows, groups)
         w += columns @ _matrices(g[:, rows], groups).transpose(0, 2, 1)
     return _row_major(xp, w.transpose(0, 2, 1)).reshape(o, c // groups, *kernel)

@@ -78,36 +78,47 @@ def _first_cells(xp, windows):
     return rows[:, None] * windows.kernel[1] + columns
 
 
-def _maxima(xp, x, windows, nans):
+def _lowest(dtype):
+    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+def _maxima(xp, x, windows):
+    """The maximum of each window; nan wherever there is one."""
+    x = _framed(xp, x, windows, _lowest(x.dtype))
+    best = windows.seen_by(x, 0, 0).copy()
+    for _, (i, j) in windows.cells[1:]:
+        xp.maximum(best, windows.seen_by(x, i, j), out=best)
+    return best
+
+
+def _maxima_and_places(xp, x, windows, nans):
     """The maxima and the numbers of their cells: the first on ties; with `nans` the last nan."""
     small = np.uint8 if len(windows.cells) <= 256 else np.int32
     places = xp.zeros((*x.shape[:2], *windows.size), small)
     if windows.padding != (0, 0):
         # A window that holds nothing above the frame's value must still name a cell on the image.
         places[...] = _first_cells(xp, windows)
-    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-    x = _framed(xp, x, windows, lowest)
-    best = windows.seen_by(x, 0, 0)
+    x = _framed(xp, x, windows, _lowest(x.dtype))
+    best = windows.seen_by(x, 0, 0).copy()
     for cell, (i, j) in windows.cells[1:]:
         seen = windows.seen_by(x, i, j)
         better = seen > best
         if nans:
             better |= xp.isnan(seen)
-        best = xp.maximum(best, seen)
+        xp.maximum(best, seen, out=best)
         # Cell numbers only grow, so `maximum` writes one over an older one; a masked write would
         # be ten times slower.
         xp.maximum(places, better * small(cell), out=places)
-    # Windows of one cell have seen no maximum() that would have made new memory.
-    return (xp.ascontiguousarray(best) if len(windows.cells) > 1 else best.copy()), places
+    return best, places
 
 
 def _max_pool(xp, x, windows):
     floats = x.dtype.kind == "f"
     if xp is not np:  # to look for a nan on the host would make the device wait
-        return _maxima(xp, x, windows, nans=floats)
-    y, places = _maxima(xp, x, windows, nans=False)
+        return _maxima_and_places(xp, x, windows, nans=floats)
+    y, places = _maxima_and_places(xp, x, windows, nans=False)
     if floats and y.size and np.isnan(y.max()):
-        return _maxima(xp, x, windows, nans=True)
+        return _maxima_and_places(xp, x, windows, nans=True)
     return y, places
 
 
@@ -159,6 +170,8 @@ class MaxPool2d(Op, fn="", node="MaxPool2DWithIndicesBackward0"):
     __slots__ = ()
 
     def forward(ctx, xp, x, /, windows, return_indices):
+        if not (return_indices or ctx.needs[0]):
+            return _maxima(xp, x, windows)
         y, places = _max_pool(xp, x, windows)
         ctx.save(places, windows)
         return (y, _plane_indices(xp, places, windows)) if return_indices else y
