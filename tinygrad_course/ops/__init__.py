@@ -2,6 +2,7 @@
 `registry`)."""
 
 from . import (
+    bounds,
     compare,
     conv,
     convert,
@@ -12,9 +13,11 @@ from . import (
     linalg,
     linear,
     loss,
+    pointwise,
     pool,
     reduce,
     softmax,
+    trigonometry,
     views,
     window,
 )
@@ -22,6 +25,7 @@ from .registry import FUNCTIONS
 
 __all__ = [
     "FUNCTIONS",
+    "bounds",
     "compare",
     "conv",
     "convert",
@@ -32,9 +36,11 @@ __all__ = [
     "linalg",
     "linear",
     "loss",
+    "pointwise",
     "pool",
     "reduce",
     "softmax",
+    "trigonometry",
     "views",
     "window",
 ]

@@ -7,7 +7,7 @@ business. Integers are computed as floats where the mathematics asks for it. Les
 from __future__ import annotations
 
 from ..autograd.variable import Tensor
-from ..dtype import bool_, result_type
+from ..dtype import bool_
 from .creation import scalar_tensor
 from .registry import Binary, Op, Unary, function, method
 from .views import broadcast_tensors
@@ -84,7 +84,7 @@ class FloorDivide(Binary, fn="floor_divide", method=True, inplace=True, operator
     __slots__ = ()
 
     def forward(ctx, xp, x, y, /):
-        _refuse_zero_divisor(xp, x, y)
+        refuse_zero_divisor(xp, x, y)
         return xp.floor_divide(x, y)
 
     def backward(ctx, g):
@@ -99,7 +99,7 @@ class Remainder(Binary, method=True, inplace=True, operator="mod"):
     __slots__ = ()
 
     def forward(ctx, xp, x, y, /):
-        _refuse_zero_divisor(xp, x, y)
+        refuse_zero_divisor(xp, x, y)
         ctx.save(xp.floor_divide(x, y) if ctx.needs[1] else None)
         return xp.remainder(x, y)
 
@@ -108,7 +108,8 @@ class Remainder(Binary, method=True, inplace=True, operator="mod"):
         return g, -g * quotient if ctx.needs[1] else None
 
 
-def _refuse_zero_divisor(xp, x, y):
+def refuse_zero_divisor(xp, x, y):
+    """RuntimeError when integers are divided by 0."""
     kind = x.dtype.kind if hasattr(x, "dtype") else y.dtype.kind
     empty = hasattr(x, "dtype") and not x.size
     if kind in "iu" and not empty and not xp.asarray(y).all():
@@ -398,7 +399,7 @@ class _Flat(Unary):
         return g * 0
 
 
-class Sign(_Flat, method=True, inplace=True):
+class Sign(_Flat, method=True, inplace=True, aliases=("sgn",)):
     """-1, 0 or 1; dx = 0."""
 
     __slots__ = ()
@@ -450,13 +451,12 @@ class Round(_Flat, method=True, inplace=True):
 # --- choosing -------------------------------------------------------------------------------------
 
 
-class Maximum(Binary, method=True):
+class Maximum(Binary, method=True, numbers=False):
     """The larger of x and y; the gradient goes to it, and half to each where they are equal."""
 
     __slots__ = ()
 
     def forward(ctx, xp, x, y, /):
-        _refuse_numbers("maximum", x, y)
         ctx.save(x, y)
         return xp.maximum(x, y)
 
@@ -466,13 +466,12 @@ class Maximum(Binary, method=True):
         return g * ~(x < y) - half, g * ~(x > y) - half
 
 
-class Minimum(Binary, method=True):
+class Minimum(Binary, method=True, numbers=False):
     """The smaller of x and y; the gradient goes to it, and half to each where they are equal."""
 
     __slots__ = ()
 
     def forward(ctx, xp, x, y, /):
-        _refuse_numbers("minimum", x, y)
         ctx.save(x, y)
         return xp.minimum(x, y)
 
@@ -480,42 +479,6 @@ class Minimum(Binary, method=True):
         x, y = ctx.saved
         half = g * (x == y) * 0.5
         return g * ~(x > y) - half, g * ~(x < y) - half
-
-
-def _refuse_numbers(name, x, y):
-    if isinstance(x, int | float) or isinstance(y, int | float):
-        raise TypeError(
-            f"{name}(): both operands must be Tensors, not numbers: clamp() compares with a number"
-        )
-
-
-class Clamp(Op, method=True, inplace=True, aliases=("clip",)):
-    """x kept within [min, max] (numbers, either may be None); dx = g where min <= x <= max, else
-    0."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /, min=None, max=None):
-        if min is None and max is None:
-            raise RuntimeError("clamp: at least one of 'min' or 'max' must not be None")
-        for bound in (min, max):
-            if not isinstance(bound, int | float | None):
-                raise TypeError(
-                    f"clamp: a bound is a number or None, not {type(bound).__name__}; for tensors "
-                    "there are maximum() and minimum()"
-                )
-        ctx.save(x, min, max)
-        dtype = result_type(x, *(b for b in (min, max) if b is not None))
-        x = x.astype(dtype.numpy, copy=False)
-        low, high = (None if b is None else Binary._in(b, dtype) for b in (min, max))
-        return xp.clip(x, low, high)
-
-    def backward(ctx, g):
-        x, low, high = ctx.saved
-        inside = (
-            x >= low if high is None else x <= high if low is None else (x >= low) & (x <= high)
-        )
-        return g * inside
 
 
 class Where(Op, fn=""):

@@ -18,7 +18,7 @@ from ..autograd.node import AccumulateGrad, Edge, Node, next_order
 from ..autograd.variable import Tensor
 from ..device import require_same
 from ..dtype import from_numpy_dtype
-from .registry import UNRECORDED, Broadcast, Op, edges_of, settled
+from .registry import UNRECORDED, Broadcast, Op, by_keyword, edges_of, settled
 from .window import BlankWindow, Geometry, PutWindow, TakeWindow
 
 
@@ -27,6 +27,10 @@ def inplace_method(op: type[Op]) -> Callable[..., Any]:
     arity = op.arity
 
     def method(self: Tensor, *args: Any, **params: Any) -> Tensor:
+        if op.scales and len(args) == arity:  # x.add_(alpha, y), as in old code
+            params["alpha"], args = args[0], args[1:]
+        if not op.required <= len(args) + 1 <= op.most:
+            args = by_keyword(op, (self, *args), params)[1:]
         if len(args) >= arity:
             names = op.parameters
             params.update(zip(names, args[arity - 1 :], strict=False))
@@ -54,7 +58,8 @@ def change(op: type[Op], x: Tensor, others: tuple[Any, ...], params: dict[str, A
         inputs = (x, *rest)
     arrays = [v._array if isinstance(v, Tensor) else v for v in inputs]
     xp = require_same([a for a in arrays if hasattr(a, "strides")])
-    edges = edges_of(inputs) if mode.enabled else None
+    recording = mode.enabled and x._array.dtype.kind == "f"
+    edges = edges_of(inputs) if recording else None
     node = _start(op, edges, inputs) if edges is not None else None
     try:
         out = op.forward(node or UNRECORDED, xp, *arrays, **params)

@@ -64,6 +64,7 @@ class Op(Node):
     differentiable: ClassVar[bool] = True
     floats: ClassVar[bool] = False
     scales: ClassVar[bool] = False
+    numbers: ClassVar[bool] = True
     fn: ClassVar[Callable[..., Any]]
 
     def __init_subclass__(
@@ -77,12 +78,14 @@ class Op(Node):
         floats: bool | None = None,
         aliases: tuple[str, ...] = (),
         scales: bool = False,
+        numbers: bool = True,
     ) -> None:
         """Binds an operation. `fn` is its public name ('' for none; the default is the class name
         in lower case), `aliases` more of them; `method` binds Tensor.fn, `inplace` Tensor.fn_;
         `operator` is e.g. 'add' for x + y, y + x and x += y; `node` the name of the node,
         `floats=True` computes integers as floats, `scales=True` gives the function an `alpha` that
-        multiplies the second operand, `differentiable=False` never records.
+        multiplies the second operand, `numbers=False` takes tensors alone, `differentiable=False`
+        never records.
         """
         super().__init_subclass__()
         if differentiable is not None:
@@ -93,8 +96,7 @@ class Op(Node):
             return  # a base class such as Unary
         cls.node_name = node or f"{cls.__name__}Backward0"
         _signature(cls)
-        if scales:
-            cls.scales = True
+        cls.scales, cls.numbers = scales, numbers
         cls.fn = staticmethod(cls._function())
         OPS[cls.__name__] = cls
         if fn == "":
@@ -128,7 +130,7 @@ class Op(Node):
             if out is not None:
                 return write_out(call(*args, **params), out)
             if not required <= len(args) <= most:
-                args = _by_keyword(cls, args, params)
+                args = by_keyword(cls, args, params)
             return apply(*args, **params)
 
         return call
@@ -156,10 +158,9 @@ class Op(Node):
         a gradient is needed."""
         inputs, rest = args[: cls.arity], args[cls.arity :]
         arrays = [x._array if isinstance(x, Tensor) else x for x in inputs]
-        optional = cls.required < cls.arity
-        present = [a for a in arrays if a is not None] if optional else arrays
-        xp = require_same(present)
+        xp = require_same([a for a in arrays if hasattr(a, "strides")])
         edges = edges_of(inputs) if mode.enabled and cls.differentiable else None
+        result: Any
         if edges is None:
             result = cls.forward(UNRECORDED, xp, *arrays, *rest, **params)
             tensors = [x for x in inputs if isinstance(x, Tensor)]
@@ -167,10 +168,7 @@ class Op(Node):
                 return result
             volatile = any(x._meta is not None and x._meta.volatile for x in tensors)
             return _each(result, lambda a, i: _unrecorded(a, volatile))
-        node = _new(cls)
-        node.edges, node.saved, node.guards = edges, (), ()
-        node.hooks = node.restore = None
-        node.order = next_order()
+        node = _started(cls, edges)
         result = cls.forward(node, xp, *arrays, *rest, **params)
         if type(result) is not tuple:
             if isinstance(result, np.generic):
@@ -182,11 +180,20 @@ class Op(Node):
             return tensor
         outputs = tuple([settled(node, a) if isinstance(a, np.generic) else a for a in result])
         node.outputs = tuple([(a.shape, a.dtype) for a in outputs])
-        tensors = tuple([recorded(a, (node, i)) for i, a in enumerate(outputs)])
-        node.guards = guards_of(node, inputs, tuple(arrays), outputs, tensors)
-        return tensors
+        made = tuple([recorded(a, (node, i)) for i, a in enumerate(outputs)])
+        node.guards = guards_of(node, inputs, tuple(arrays), outputs, made)
+        return made
 
     forward: ClassVar[Callable[..., Any]]
+
+
+def _started(op: type[Op], edges: tuple[Edge | None, ...]) -> Op:
+    """A node of `op`, without the checks and calls of a constructor."""
+    node = _new(op)
+    node.edges, node.saved, node.guards = edges, (), ()
+    node.hooks = node.restore = None
+    node.order = next_order()
+    return node
 
 
 def settled(node: Node, scalar: Any) -> Array:
@@ -331,11 +338,10 @@ class Unary(Op):
         return call
 
     @classmethod
-    def apply(cls, *inputs: Any, **params: Any) -> Any:
-        (x,) = inputs
+    def apply(cls, x: Any, *args: Any, **params: Any) -> Any:
         if cls.floats and hasattr(x, "dtype"):
             x = to_float(x)
-        return super().apply(x, **params)
+        return super().apply(x, *args, **params)
 
 
 class Broadcast(Op):
@@ -379,6 +385,9 @@ class Broadcast(Op):
                 raise TypeError(
                     f"{name}(): an operand must be a Tensor or a number, not {type(v).__name__}"
                 )
+            if not cls.numbers and isinstance(v, bool | int | float):
+                name = cls.__name__.lower()
+                raise TypeError(f"{name}(): both operands must be Tensors, and {v!r} is a number")
         operands = tuple(Tensor._wrap_any(v) if hasattr(v, "strides") else v for v in operands)
         tensors = [v for v in operands if isinstance(v, Tensor)]
         arrays = [v._array if isinstance(v, Tensor) else v for v in operands if v is not None]
@@ -423,7 +432,11 @@ class Binary(Broadcast):
             return super()._function()
         apply, fast = cls.apply, cls._fast()
 
-        def scaled(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) -> Any:
+        def scaled(
+            input: Any, other: Any, *rest: Any, alpha: Any = 1, out: Tensor | None = None
+        ) -> Any:
+            if rest:  # add(x, alpha, y), as in old code
+                (other,), alpha = rest, other
             result = call(input, other if alpha == 1 else cls.scaled(input, other, alpha))
             return result if out is None else write_out(result, out)
 
@@ -455,6 +468,7 @@ class Binary(Broadcast):
         operation was called by name it is a TypeError.
         """
         apply, forward, differentiable = cls.apply, cls.forward, cls.differentiable
+        numbers = cls.numbers
 
         def fast(self: Tensor, other: Any) -> Any:
             x, y = self, other
@@ -462,7 +476,7 @@ class Binary(Broadcast):
             kind = type(y)
             if kind is float or kind is int:
                 b, ey = y, None
-                plain = a.dtype.kind == "f"
+                plain = a.dtype.kind == "f" and numbers
             elif isinstance(y, Tensor):
                 b, ey = y._array, y._edge
                 # NumPy's own dtypes are singletons: `is` takes a third of the time of `==`.
@@ -617,7 +631,7 @@ def _signature(cls: type[Op]) -> None:
         cls.arity = cls.most = sys.maxsize
 
 
-def _by_keyword(cls: type[Op], args: tuple[Any, ...], params: dict[str, Any]) -> tuple[Any, ...]:
+def by_keyword(cls: type[Op], args: tuple[Any, ...], params: dict[str, Any]) -> tuple[Any, ...]:
     """The arguments, with those tensors put in place that came by keyword or were left out."""
     if len(args) > cls.most:
         name = cls.__name__.lower()
