@@ -1,6 +1,7 @@
 """The main job: LeNet on the digits, beside PyTorch for the first 50 steps, and to the end
 alone."""
 
+import io
 import re
 import subprocess
 import sys
@@ -72,5 +73,33 @@ def test_the_example_runs_from_the_command_line() -> None:
     run = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120)
     assert run.returncode == 0, run.stderr
     bar, share = run.stdout.splitlines()
-    assert re.fullmatch(r"epoch  1/1 \|█{20}\| 45/45 \d+\.\ds loss \d\.\d{4}", bar)
+    assert re.fullmatch(r"epoch  1/1 \[#{20}\] 45/45 \d+\.\ds loss \d\.\d{4}", bar)
     assert re.fullmatch(r"\d\d\.\d\d% of the held-out digits .* after \d+\.\d s", share)
+
+
+class Terminal(io.StringIO):
+    """A stream that takes itself for a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_bar_redraws_its_line_on_a_terminal_and_writes_once_elsewhere() -> None:
+    terminal, file = Terminal(), io.StringIO()
+    for stream in (terminal, file):
+        bar = lenet_digits.Progress(range(3), "three", stream)
+        for i in bar:
+            bar.note = f"loss {i}"
+    assert re.fullmatch(
+        r"\rthree \[\.{20}\] 0/3 \d\.\ds +\r(.*\r)*three \[#{20}\] 3/3 \d\.\ds loss 2\n",
+        terminal.getvalue(),
+    )
+    assert re.fullmatch(r"three \[#{20}\] 3/3 \d\.\ds loss 2\n", file.getvalue())
+
+
+@pytest.mark.parametrize("option", [["--epochs", "0"], ["--batch-size", "x"], ["--seed", "1.5"]])
+def test_the_example_refuses_bad_options_in_one_line(option, capsys) -> None:
+    with pytest.raises(SystemExit) as stop:
+        lenet_digits.main(option)
+    assert stop.value.code == 2
+    assert f"error: argument {option[0]}" in capsys.readouterr().err.splitlines()[-1]

@@ -47,7 +47,7 @@ class Progress:
 
     >>> bar = Progress(range(2), "half")
     >>> for i in bar: bar.note = f"loss {i}"
-    half |████████████████████| 2/2 0.0s loss 1
+    half [####################] 2/2 ...s loss 1
     """
 
     def __init__(self, steps: Any, title: str, stream: TextIO | None = None) -> None:
@@ -56,27 +56,25 @@ class Progress:
         self.start = time.perf_counter()
 
     def __iter__(self) -> Iterator[Any]:
-        shown = float("-inf")
+        # A file gets the finished line only.
+        live, shown = self.stream.isatty(), float("-inf")
         for done, step in enumerate(self.steps):
             now = time.perf_counter()
-            if self.stream.isatty() and now - shown > 0.05:
+            if live and now - shown > 0.05:
                 shown = now
-                self.stream.write(f"\r{self._line(done)}\x1b[K")
+                self.stream.write(f"\r{self._line(done)}")
                 self.stream.flush()
             yield step
-        # Elsewhere than on a terminal, e.g. in a file, one line at the end.
-        self.stream.write(
-            f"\r{self._line(len(self.steps))}\x1b[K\n"
-            if self.stream.isatty()
-            else f"{self._line(len(self.steps))}\n"
-        )
+        start = "\r" if live else ""
+        self.stream.write(f"{start}{self._line(len(self.steps)).rstrip()}\n")
+        self.stream.flush()
 
     def _line(self, done: int) -> str:
         total = len(self.steps)
-        filled = 20 * done // max(total, 1)
+        bar = ("#" * (20 * done // max(total, 1))).ljust(20, ".")
         seconds = time.perf_counter() - self.start
-        bar = "█" * filled + "·" * (20 - filled)
-        return f"{self.title} |{bar}| {done}/{total} {seconds:.1f}s {self.note}".rstrip()
+        # Wide enough to wipe out a longer line before it.
+        return f"{self.title} [{bar}] {done}/{total} {seconds:.1f}s {self.note}".ljust(70)
 
 
 def accuracy(model: nn.Module, loader: Iterable[Any]) -> float:
@@ -92,7 +90,7 @@ def accuracy(model: nn.Module, loader: Iterable[Any]) -> float:
 
 
 def train(
-    epochs: int = 12, batch_size: int = 32, lr: float = 0.02, seed: int = 0, quiet: bool = False
+    epochs: int = 15, batch_size: int = 32, lr: float = 0.01, seed: int = 0, quiet: bool = False
 ) -> tuple[LeNet, float]:
     """Trains a LeNet from `seed` on; returns it and its accuracy on the held-out digits."""
     tg.manual_seed(seed)
@@ -114,12 +112,22 @@ def train(
     return model, accuracy(model, held_out)
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a whole number of 1 or more is needed, not {text!r}")
+    return int(text)
+
+
 def main(argv: list[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(description="LeNet on the UCI handwritten digits.")
-    parser.add_argument("--epochs", type=int, default=12, help="passes over the 1,438 digits")
-    parser.add_argument("--batch-size", type=int, default=32, help="digits a step")
-    parser.add_argument("--lr", type=float, default=0.02, help="learning rate of SGD with momentum")
+    parser = argparse.ArgumentParser(
+        prog="python -m tinygrad_course.examples.lenet_digits",
+        description="Trains LeNet on the UCI handwritten digits.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--epochs", type=_count, default=15, help="passes over the 1,438 digits")
+    parser.add_argument("--batch-size", type=_count, default=32, help="digits a step")
+    parser.add_argument("--lr", type=float, default=0.01, help="learning rate (momentum is 0.9)")
     parser.add_argument("--seed", type=int, default=0, help="of the weights and of the order")
     options = parser.parse_args(argv)
     start = time.perf_counter()
