@@ -172,7 +172,7 @@ def execute_notebook(notebook: Notebook, lesson: Lesson) -> None:
             record_timing=False,
         )
         try:
-            client.execute(env=_environment(folder))
+            client.execute(env=_environment(folder), cleanup_kc=True)
         except (CellExecutionError, CellTimeoutError) as error:
             index = next(i for i, c in enumerate(node.cells) if _unfinished(c))
             raise CourseError(f"{where}:{lines[index]}: {_last_line(str(error))}") from error

@@ -22,8 +22,11 @@ LINES = 12
 WIDTH = 40
 
 
-def explain(verdict: Verdict, hint: str = "") -> str:
-    """All there is to say about a verdict, as lines of plain text."""
+def explain(verdict: Verdict, hint: str = "", columns: bool = True) -> str:
+    """All there is to say about a verdict, as lines of plain text.
+
+    Without `columns`, expected and got are left out: the caller draws them.
+    """
     lines = [f"{verdict.title} ({verdict.exercise}): {points_text(verdict)}"]
     if verdict.reason:
         lines += ["", verdict.reason]
@@ -32,7 +35,7 @@ def explain(verdict: Verdict, hint: str = "") -> str:
     lines += [f"note: {note}" for note in verdict.notes]
     failure = verdict.failure
     if failure is not None and not verdict.reason:
-        lines += ["", *(_mistake(verdict) or _failure(verdict, failure))]
+        lines += ["", *(_mistake(verdict) or _failure(verdict, failure, columns))]
     if hint and not verdict.mistake:
         lines += ["", hint]
     return plain("\n".join(lines), 20_000)
@@ -55,7 +58,7 @@ def _mistake(verdict: Verdict) -> list[str]:
     return [f"What happens here: {verdict.mistake}"] if verdict.mistake else []
 
 
-def _failure(verdict: Verdict, failure: Failure) -> list[str]:
+def _failure(verdict: Verdict, failure: Failure, columns: bool) -> list[str]:
     size = "" if failure.size is None else f", size {failure.size}"
     head = f"The case “{verdict.failed_case}”{size}:"
     got = failure.got
@@ -73,7 +76,8 @@ def _failure(verdict: Verdict, failure: Failure) -> list[str]:
     else:
         place, what = failure.difference.place, failure.difference.what
         lines = [head, *_context(failure), f"  {f'at {place}: ' if place else ''}{what}"]
-        lines += side_by_side(failure.difference.expected, failure.difference.got)
+        if columns:
+            lines += side_by_side(failure.difference.expected, failure.difference.got)
     if failure.printed.strip():
         printed = failure.printed.strip("\n").split("\n")[-10:]
         lines += ["  Your code printed:", *(f"    {line}" for line in printed)]
@@ -158,12 +162,16 @@ def _entry(key: str, value: list[str]) -> list[str]:
 
 
 def _joined(begin: str, parts: list[list[str]], end: str) -> list[str]:
-    """Entries on one line where that is short, else one after the other."""
-    if all(len(part) == 1 for part in parts):
-        line = begin + ", ".join(part[0] for part in parts) + end
-        if len(line) <= WIDTH:
-            return [line]
-    return [line for part in parts for line in part] or [begin + end]
+    """Short entries beside each other on lines of WIDTH, long ones one after the other."""
+    if any(len(part) > 1 for part in parts):
+        return [line for part in parts for line in part]
+    lines = [begin]
+    for i, (text,) in enumerate(parts):
+        text += ", " if i < len(parts) - 1 else end
+        if len(lines[-1]) + len(text.rstrip()) > WIDTH and lines[-1].strip() not in ("", begin):
+            lines.append(" ")
+        lines[-1] += text
+    return [line.rstrip() for line in lines] if parts else [begin + end]
 
 
 def array_lines(tree: Tree, mark: Mask = None) -> list[str]:
@@ -190,7 +198,7 @@ def window(array: "np.ndarray[Any, Any]", mark: Mask) -> "tuple[np.ndarray[Any, 
     plane = array[leading]
     sides = []
     for size, at, most in zip(
-        plane.shape, first[len(leading) :], (ROWS, COLUMNS)[-plane.ndim :], strict=True
+        plane.shape, first[len(leading) :], (ROWS, COLUMNS)[2 - plane.ndim :], strict=True
     ):
         start = int(max(0, min(at - most // 2, size - most)))
         sides.append(slice(start, start + most))

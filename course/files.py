@@ -6,7 +6,7 @@ there, so a crash in the middle leaves the old file. It knows nothing of lessons
 
 import contextlib
 import os
-import tempfile
+import secrets
 from pathlib import Path
 
 
@@ -23,13 +23,10 @@ def write_atomic(path: Path, text: str) -> None:
     ...     Path(folder, "a.txt").read_text()
     'hello'
     """
-    # A unique name: two processes that write the same file at once must not share the draft.
+    # A name of its own: two processes that write the same file at once must not share the draft.
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        handle, draft = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    except OSError as error:
-        raise CourseError(f"cannot write {path}: {error.strerror or error}") from error
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        with draft.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -37,8 +34,8 @@ def write_atomic(path: Path, text: str) -> None:
     except OSError as error:
         raise CourseError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(draft)
+        with contextlib.suppress(OSError):
+            draft.unlink()
 
 
 def plain(text: str, limit: int = 2000) -> str:

@@ -9,7 +9,6 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,6 +16,7 @@ from course.checks import Exercise, load_exercises
 from course.files import CourseError
 from course.myst import Block, read_myst
 
+FILES = ("lesson.md", "checks.py", "answers.py")
 ROLES = ("setup", "answer", "given")
 KEYS = {"role", "exercise", "alt", "volatile"}
 BEGIN, END, STUB = "### BEGIN SOLUTION", "### END SOLUTION", "### STUB: "
@@ -67,6 +67,8 @@ class Lesson:
     cells: list[Cell]
     exercises: dict[str, Exercise]
     answers: list[Answer]
+    digest: str
+    """A fingerprint of the three source files."""
 
     @property
     def name(self) -> str:
@@ -109,15 +111,6 @@ class Lesson:
                 wanted.add(name)
                 open_.extend(self.exercises[name].needs)
         return [name for name in self.exercises if name in wanted]
-
-    @cached_property
-    def digest(self) -> str:
-        """A fingerprint of the three source files."""
-        total = hashlib.sha256()
-        for name in ("lesson.md", "checks.py", "answers.py"):
-            # Line ends do not count: a checkout on Windows is the same lesson.
-            total.update(self.folder.joinpath(name).read_bytes().replace(b"\r\n", b"\n"))
-        return total.hexdigest()[:16]
 
 
 # ------------------------------------------------------------------ finding lessons
@@ -168,7 +161,7 @@ def load_lesson(text: str) -> Lesson:
 
 def read_lesson(folder: Path) -> Lesson:
     """Read and check the sources in `folder`; CourseError lists all that is wrong, a line each."""
-    for name in ("lesson.md", "checks.py", "answers.py"):
+    for name in FILES:
         if not (folder / name).is_file():
             raise CourseError(f"{folder / name}: this file of the lesson is missing")
     front, cells = read_notebook_text(folder / "lesson.md")
@@ -184,11 +177,20 @@ def read_lesson(folder: Path) -> Lesson:
         # The notebook decides the order; exercises it does not have are complained about below.
         exercises={n: exercises[n] for n in [*dict.fromkeys(order), *exercises] if n in exercises},
         answers=read_answers(folder / "answers.py"),
+        digest=_digest(folder),
     )
     problems = [*_notebook_problems(lesson), *_exercise_problems(lesson)]
     if problems:
         raise CourseError("\n".join(problems))
     return lesson
+
+
+def _digest(folder: Path) -> str:
+    total = hashlib.sha256()
+    for name in FILES:
+        # Line ends do not count: a checkout on Windows is the same lesson.
+        total.update(folder.joinpath(name).read_bytes().replace(b"\r\n", b"\n"))
+    return total.hexdigest()[:16]
 
 
 def read_notebook_text(path: Path) -> tuple[dict[str, Any], list[Cell]]:

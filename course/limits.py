@@ -1,7 +1,8 @@
-"""A limit on how long a piece of code may run inside this process.
+"""Limits on how long a piece of code may run inside this process, and on how much memory it takes.
 
-It interrupts with an alarm signal, so it works in the main thread of a POSIX system; elsewhere the
-code runs unlimited and the grader's own process limits have the last word. Lesson 00.
+Time is up by an alarm signal, so that works in the main thread of a POSIX system; memory is limited
+on Linux. Elsewhere code runs unlimited and the grader's own process limits have the last word.
+Lesson 00.
 """
 
 import contextlib
@@ -42,3 +43,24 @@ def time_limit(seconds: float) -> Iterator[None]:
         if outer:  # an alarm of somebody else was set: let it ring when it would have
             left = outer - (time.monotonic() - started)
             signal.setitimer(signal.ITIMER_REAL, max(left, 0.001))
+
+
+@contextlib.contextmanager
+def memory_limit(megabytes: int) -> Iterator[None]:
+    """Have the body raise MemoryError once it asks for `megabytes` more than the process has."""
+    try:
+        import resource
+
+        with open("/proc/self/statm", encoding="ascii") as file:
+            pages = int(file.read().split()[0])
+    except (ImportError, OSError):
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = pages * resource.getpagesize() + megabytes * 2**20
+    limits = [value for value in (soft, hard) if value != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min([wanted, *limits]), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

@@ -12,15 +12,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from course.feedback import explain
+from course.feedback import explain, side_by_side
 from course.files import CourseError
 from course.grid import grid_html
 from course.judge import Verdict, judge
 from course.lesson import Lesson, load_lesson
+from course.limits import memory_limit
 from course.oracle import names_with, oracle_for
 from course.progress import Progress, read_progress
 from course.trial import try_answer
 from course.workspace import workspace_of
+
+MEMORY_MB = 4096
 
 
 def check(lesson: str, exercise: str, namespace: MutableMapping[str, Any]) -> Verdict:
@@ -30,12 +33,17 @@ def check(lesson: str, exercise: str, namespace: MutableMapping[str, Any]) -> Ve
         if exercise not in read.exercises:
             known = ", ".join(read.exercises)
             raise CourseError(f"{lesson} has no exercise {exercise!r}; it has: {known}")
-        verdict = verdict_on(read, exercise, namespace)
+        with memory_limit(MEMORY_MB):
+            verdict = verdict_on(read, exercise, namespace)
     except CourseError as error:
         # A fault of the course's or of the call: its text says all, our traceback would not help.
-        error.__traceback__ = error.__cause__ = None
-        raise error from None
-    show(verdict, _noted(read, verdict))
+        print(f"course: {error}")
+        return Verdict(lesson, exercise, exercise, reason=str(error))
+    try:
+        hint = _noted(read, verdict)
+    except CourseError as error:
+        hint = f"(your progress was not noted: {error})"
+    show(verdict, hint)
     return verdict
 
 
@@ -100,10 +108,7 @@ def _noted(lesson: Lesson, verdict: Verdict) -> str:
         else next_hint(progress, lesson, verdict.exercise)
     )
     if workspace is not None:
-        try:
-            progress.save()
-        except CourseError as error:
-            print(f"(your progress was not noted: {error})")
+        progress.save()
     if progress.set_aside:
         print(f"(the progress file could not be read; it is kept as {progress.set_aside})")
     return hint
@@ -119,8 +124,12 @@ def next_hint(progress: Progress, lesson: Lesson, exercise: str) -> str:
 
 def show(verdict: Verdict, hint: str) -> None:
     """Print the verdict, and draw the arrays that differ where a notebook can show them."""
-    print(explain(verdict, hint))
-    html = grid_html(verdict)
+    html, failure = grid_html(verdict), verdict.failure
     ipython = sys.modules.get("IPython")
-    if html and ipython is not None and getattr(ipython.get_ipython(), "kernel", None):
-        ipython.display.display({"text/html": html, "text/plain": "(drawn as two grids)"}, raw=True)
+    if html and failure and ipython and getattr(ipython.get_ipython(), "kernel", None):
+        print(explain(verdict, columns=False))
+        text = "\n".join(side_by_side(failure.difference.expected, failure.difference.got))
+        ipython.display.display({"text/html": html, "text/plain": text}, raw=True)
+        print(hint)
+    else:
+        print(explain(verdict, hint))

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import tempfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
@@ -207,14 +208,13 @@ def test_mangled_notebooks_are_read_or_refused(data: st.DataObject) -> None:
     text = json.dumps(found)
     if path == "cut":
         text = text[: data.draw(st.integers(0, len(text)))]
-    target = Path(data.draw(st.just(str(CONTENT)))).parent / ".mangled.ipynb"
-    target.write_text(text, encoding="utf-8")
-    try:
-        read_submission(target)
-    except CourseError as error:
-        assert "\n" not in str(error)
-    finally:
-        target.unlink()
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder, "mangled.ipynb")
+        target.write_text(text, encoding="utf-8")
+        try:
+            read_submission(target)
+        except CourseError as error:
+            assert "\n" not in str(error)
 
 
 # ------------------------------------------------------------------ a class

@@ -1,0 +1,194 @@
+"""The check cell of a notebook: what it says, what it hides, what it notes."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from course import check
+from course.grid import grid_html
+from course.lesson import load_lesson
+from course.limits import memory_limit
+from course.notebook import verdict_on
+from course.progress import FILE, read_progress
+from course.workspace import start
+from tests.course_helpers import CONTENT, RIGHT
+
+
+@pytest.fixture(autouse=True)
+def content(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("COURSE_CONTENT", str(CONTENT))
+    monkeypatch.delenv("COURSE_WORKSPACE", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def names(*codes: str) -> dict[str, Any]:
+    """A notebook's names after running these cells."""
+    found: dict[str, Any] = {"__name__": "__main__", "np": np}
+    for code in codes:
+        exec(code, found)
+    return found
+
+
+def said(capsys: pytest.CaptureFixture[str], exercise: str, *codes: str) -> tuple[str, str]:
+    """What the check prints, and the verdict's own text."""
+    verdict = check("07_fixture", exercise, names(*codes))
+    return capsys.readouterr().out, repr(verdict)
+
+
+def test_a_right_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    out, shown = said(capsys, "double", RIGHT["double"])
+    assert shown == "<double: 3 of 3 points>"
+    assert out == "Twice (double): right, 3 points\n  ✓ 1/1  a number\n  ✓ 2/2  any array\n"
+
+
+def test_a_known_mistake_is_named_and_no_hint_opened(capsys: pytest.CaptureFixture[str]) -> None:
+    out, shown = said(capsys, "double", "def double(x):\n    return x * x")
+    assert shown == "<double: 0 of 3 points>"
+    assert "What happens here: x ** 2 is x times x" in out
+    assert "Hint" not in out
+
+
+def test_an_unknown_mistake_shows_the_smallest_case(capsys: pytest.CaptureFixture[str]) -> None:
+    code = """
+def double(x):
+    print('looking at', np.shape(x))
+    return 2 * x if np.size(x) < 7 else x + 1"""
+    out, shown = said(capsys, "double", code)
+    assert shown == "<double: 1 of 3 points>"
+    assert "  ✓ 1/1  a number\n  ✗ 0/2  any array" in out
+    assert "The case “any array”, size 3:" in out
+    assert "given" in out and "float32, shape (3, 3)" in out
+    assert "9 of 9 entries differ, the first one at [0, 0]" in out
+    assert "expected" in out and "*" in out
+    assert "Your code printed:\n    looking at (3, 3)" in out
+    assert "Hint 1 of 3: Add x to itself." in out
+
+
+def test_an_error_shows_the_learners_own_line_and_none_of_ours(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out, _ = said(capsys, "double", "def double(x):\n    y = x\n    return y.twice()")
+    assert "your code raised AttributeError: 'float' object has no attribute 'twice'" in out
+    assert "line 3" in out
+    assert "Traceback" not in out and "course/" not in out
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("", "`double` is not there yet"),
+        ("double = None", "`double` is not there yet"),
+        ("def double(x):\n    raise NotImplementedError", "It is not written yet"),
+    ],
+)
+def test_what_is_not_written_is_told(
+    code: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, shown = said(capsys, "double", code)
+    assert words in out and shown == "<double: 0 of 3 points>"
+
+
+def test_a_prediction_is_not_given_away(capsys: pytest.CaptureFixture[str]) -> None:
+    out, shown = said(capsys, "predict", "prediction = (3, 7)")
+    assert shown == "<predict: 1 of 2 points>"
+    assert "The case “the second axis”:\n  your answer is not right." in out
+    assert "expected" not in out
+
+
+def test_an_earlier_exercise_is_lent_and_given_back(capsys: pytest.CaptureFixture[str]) -> None:
+    broken = "def double(x):\n    return x - 1"
+    found = names(broken, RIGHT["quadruple"])
+    own = found["double"]
+    verdict = check("07_fixture", "quadruple", found)
+    out = capsys.readouterr().out
+    assert verdict.passed
+    assert "note: tried with our own answer to double, since yours is not right yet" in out
+    assert found["double"] is own
+    missing = names(RIGHT["quadruple"])
+    assert check("07_fixture", "quadruple", missing).passed
+    assert "double" not in missing
+    wrong = names(broken, "def quadruple(x):\n    return double(x)")
+    assert not check("07_fixture", "quadruple", wrong).passed
+    assert "it builds on double" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no alarm signal on Windows")
+def test_an_endless_answer_ends(capsys: pytest.CaptureFixture[str]) -> None:
+    out, shown = said(capsys, "double", "def double(x):\n    while True: pass")
+    assert shown == "<double: 0 of 3 points>"
+    assert "had not come to an end after 2.0 s" in out
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")
+def test_a_memory_bomb_ends() -> None:
+    with memory_limit(100), pytest.raises(MemoryError):
+        bytearray(3 * 10**8)
+    assert len(bytearray(3 * 10**8)) == 3 * 10**8
+
+
+def test_an_answer_may_leave_by_any_door(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = said(capsys, "double", "import sys\ndef double(x):\n    sys.exit('bye')")
+    assert "your code raised SystemExit: bye" in out
+
+
+def test_the_generators_are_left_as_they_were() -> None:
+    np.random.seed(3)
+    expected = np.random.rand()
+    np.random.seed(3)
+    check("07_fixture", "double", names("def double(x):\n    return x * np.random.rand()"))
+    assert np.random.rand() == expected
+
+
+def test_a_name_that_does_not_exist_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    out, shown = said(capsys, "duoble", "")
+    assert "course: 07_fixture has no exercise 'duoble'; it has: double, quadruple" in out
+    assert shown == "<duoble: 0 of 0 points>"
+    check("99", "double", {})
+    assert "course: there is no lesson '99'" in capsys.readouterr().out
+
+
+def test_tries_and_hints_are_noted_in_the_workspace(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = tmp_path / "ws"
+    start(workspace)
+    monkeypatch.chdir(workspace)
+    bad = "def double(x):\n    return 5 * x"
+    for number in (1, 2, 3, 3):
+        assert f"Hint {number} of 3: " in said(capsys, "double", bad)[0]
+    entry = read_progress(workspace).entry("07_fixture", "double")
+    assert (entry.tries, entry.hints, entry.earned, entry.passed) == (4, 3, 0, False)
+    said(capsys, "double", RIGHT["double"])
+    said(capsys, "double", bad)
+    entry = read_progress(workspace).entry("07_fixture", "double")
+    assert (entry.earned, entry.points, entry.passed) == (3, 3, True)
+    (workspace / FILE).write_text("{broken", encoding="utf-8")
+    out, _ = said(capsys, "double", RIGHT["double"])
+    assert "could not be read; it is kept as course-progress-broken-" in out
+    assert [p.read_text("utf-8") for p in workspace.glob("*broken*")] == ["{broken"]
+
+
+def test_a_newer_progress_file_is_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = json.dumps({"schema": 99, "lessons": {}})
+    (tmp_path / FILE).write_text(text, encoding="utf-8")
+    out, shown = said(capsys, "double", RIGHT["double"])
+    assert shown == "<double: 3 of 3 points>"
+    assert "your progress was not noted" in out and "newer release" in out
+    assert (tmp_path / FILE).read_text("utf-8") == text
+
+
+def test_differing_arrays_are_drawn_as_grids() -> None:
+    code = "def double(x):\n    y = 2 * x\n    if np.ndim(y): y[0, 1] += 1\n    return y"
+    lesson = load_lesson("7")
+    html = grid_html(verdict_on(lesson, "double", names(code)))
+    assert html.count("<table") == 2 and html.count("*</td>") == 2
+    assert 'aria-label="1 of 3 entries differ' in html
+    assert "<caption>expected: float32, shape (1, 3)</caption>" in html
+    assert grid_html(verdict_on(lesson, "double", names(RIGHT["double"]))) == ""
+    assert grid_html(verdict_on(lesson, "predict", names("prediction = (9, 9)"))) == ""
