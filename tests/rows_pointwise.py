@@ -209,7 +209,7 @@ row(
     bad=(NOT_BROADCAST, call(real(2), 1)),
 )
 row(
-    "bitwise_left_shift bitwise_right_shift __lshift__ __rshift__",
+    "bitwise_left_shift bitwise_right_shift",
     call(given([12, 5, -3, 0]), given([1, 3, 2, 5])),
     call(given([[1], [2]]), given([3, 5])),
     call(given(6), given(3)),
@@ -220,18 +220,6 @@ row(
     call(given([100, -5], "int8"), 1),
     call(given([100, -5], "int8"), given([1, 2])),
     bad=(call(real(2), 1), call(given([1, 2]), 1.5), call(given([1, 2]), given([1, 2, 3]))),
-)
-row(
-    "__rlshift__ __rrshift__",
-    call(given([1, 2, 3]), 16),
-    call(given([1]), -5),
-    bad=(call(real(2), 1),),
-)
-row(
-    "__rand__ __ror__ __rxor__",
-    call(given([12, 5, -3]), 10),
-    call(mask(3), True),
-    bad=(call(real(2), 1),),
 )
 row(
     "isin",
@@ -246,11 +234,4 @@ row(
     call(real(2), real(0)),
     call(real(), real(3)),
     bad=(call(1, 1), call(given([1]), [1])),
-)
-row("__radd__ __rsub__ __rmul__", call(real(2, 3), 2.5), call(real(), 3), call(given([1, 2]), 2))
-row(
-    "__rtruediv__ __rfloordiv__ __rmod__ __rpow__",
-    call(real(2, 3, low=0.6), 2.5),
-    call(real(low=0.6), 3),
-    call(given([1, 2]), 5),
 )

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from ..autograd.variable import Tensor
+from ..dtype import bool_
 from ..shape import broadcast_shapes
 from .registry import Binary, Op, Unary, function, method
 
 
-class Eq(Binary, method=True, operator="eq", differentiable=False):
+class _Comparison(Binary, differentiable=False):
+    """x compared with y. In place it overwrites x, whose old contents then get no gradient."""
+
+    __slots__ = ()
+
+    def backward(ctx, g):
+        return None, None
+
+
+class Eq(_Comparison, method=True, inplace=True, operator="eq"):
     """x == y."""
 
     __slots__ = ()
@@ -15,7 +26,7 @@ class Eq(Binary, method=True, operator="eq", differentiable=False):
         return xp.equal(x, y)
 
 
-class Ne(Binary, method=True, operator="ne", differentiable=False, aliases=("not_equal",)):
+class Ne(_Comparison, method=True, inplace=True, operator="ne", aliases=("not_equal",)):
     """x != y."""
 
     __slots__ = ()
@@ -24,7 +35,7 @@ class Ne(Binary, method=True, operator="ne", differentiable=False, aliases=("not
         return xp.not_equal(x, y)
 
 
-class Lt(Binary, method=True, operator="lt", differentiable=False, aliases=("less",)):
+class Lt(_Comparison, method=True, inplace=True, operator="lt", aliases=("less",)):
     """x < y."""
 
     __slots__ = ()
@@ -33,7 +44,7 @@ class Lt(Binary, method=True, operator="lt", differentiable=False, aliases=("les
         return xp.less(x, y)
 
 
-class Le(Binary, method=True, operator="le", differentiable=False, aliases=("less_equal",)):
+class Le(_Comparison, method=True, inplace=True, operator="le", aliases=("less_equal",)):
     """x <= y."""
 
     __slots__ = ()
@@ -42,7 +53,7 @@ class Le(Binary, method=True, operator="le", differentiable=False, aliases=("les
         return xp.less_equal(x, y)
 
 
-class Gt(Binary, method=True, operator="gt", differentiable=False, aliases=("greater",)):
+class Gt(_Comparison, method=True, inplace=True, operator="gt", aliases=("greater",)):
     """x > y."""
 
     __slots__ = ()
@@ -51,7 +62,7 @@ class Gt(Binary, method=True, operator="gt", differentiable=False, aliases=("gre
         return xp.greater(x, y)
 
 
-class Ge(Binary, method=True, operator="ge", differentiable=False, aliases=("greater_equal",)):
+class Ge(_Comparison, method=True, inplace=True, operator="ge", aliases=("greater_equal",)):
     """x >= y."""
 
     __slots__ = ()
@@ -60,9 +71,7 @@ class Ge(Binary, method=True, operator="ge", differentiable=False, aliases=("gre
         return xp.greater_equal(x, y)
 
 
-class BitwiseAnd(
-    Binary, fn="bitwise_and", method=True, inplace=True, operator="and", differentiable=False
-):
+class BitwiseAnd(Binary, fn="bitwise_and", method=True, inplace=True, operator="and"):
     """x & y, bit by bit; logical for bool."""
 
     __slots__ = ()
@@ -72,9 +81,7 @@ class BitwiseAnd(
         return xp.bitwise_and(x, y)
 
 
-class BitwiseOr(
-    Binary, fn="bitwise_or", method=True, inplace=True, operator="or", differentiable=False
-):
+class BitwiseOr(Binary, fn="bitwise_or", method=True, inplace=True, operator="or"):
     """x | y, bit by bit; logical for bool."""
 
     __slots__ = ()
@@ -84,9 +91,7 @@ class BitwiseOr(
         return xp.bitwise_or(x, y)
 
 
-class BitwiseXor(
-    Binary, fn="bitwise_xor", method=True, inplace=True, operator="xor", differentiable=False
-):
+class BitwiseXor(Binary, fn="bitwise_xor", method=True, inplace=True, operator="xor"):
     """x ^ y, bit by bit; logical for bool."""
 
     __slots__ = ()
@@ -96,9 +101,7 @@ class BitwiseXor(
         return xp.bitwise_xor(x, y)
 
 
-class BitwiseNot(
-    Unary, fn="bitwise_not", method=True, inplace=True, operator="invert", differentiable=False
-):
+class BitwiseNot(Unary, fn="bitwise_not", method=True, inplace=True, operator="invert"):
     """~x, bit by bit; logical for bool."""
 
     __slots__ = ()
@@ -108,7 +111,39 @@ class BitwiseNot(
         return xp.invert(x)
 
 
-class LogicalNot(Unary, fn="logical_not", method=True, differentiable=False):
+class LeftShift(
+    Binary,
+    fn="bitwise_left_shift",
+    method=True,
+    inplace=True,
+    operator="lshift",
+):
+    """x·2^y: the bits of x moved y places up; what leaves at the top is lost."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        _refuse_floats("<<", x, y)
+        return xp.left_shift(x, y)
+
+
+class RightShift(
+    Binary,
+    fn="bitwise_right_shift",
+    method=True,
+    inplace=True,
+    operator="rshift",
+):
+    """x / 2^y rounded down: the bits of x moved y places down."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        _refuse_floats(">>", x, y)
+        return xp.right_shift(x, y)
+
+
+class LogicalNot(Unary, fn="logical_not", method=True, inplace=True, differentiable=False):
     """x == 0."""
 
     __slots__ = ()
@@ -117,7 +152,9 @@ class LogicalNot(Unary, fn="logical_not", method=True, differentiable=False):
         return xp.logical_not(x)
 
 
-class LogicalAnd(Binary, fn="logical_and", method=True, differentiable=False):
+class LogicalAnd(
+    Binary, fn="logical_and", method=True, inplace=True, differentiable=False, numbers=False
+):
     """x != 0 and y != 0."""
 
     __slots__ = ()
@@ -126,13 +163,26 @@ class LogicalAnd(Binary, fn="logical_and", method=True, differentiable=False):
         return xp.logical_and(x, y)
 
 
-class LogicalOr(Binary, fn="logical_or", method=True, differentiable=False):
+class LogicalOr(
+    Binary, fn="logical_or", method=True, inplace=True, differentiable=False, numbers=False
+):
     """x != 0 or y != 0."""
 
     __slots__ = ()
 
     def forward(ctx, xp, x, y, /):
         return xp.logical_or(x, y)
+
+
+class LogicalXor(
+    Binary, fn="logical_xor", method=True, inplace=True, differentiable=False, numbers=False
+):
+    """x != 0 or y != 0, but not both."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        return xp.logical_xor(x, y)
 
 
 class IsNan(Unary, fn="isnan", method=True, differentiable=False):
@@ -182,6 +232,31 @@ class AllClose(Op, fn="", differentiable=False):
         return xp.isclose(x, y, rtol, atol, equal_nan).all()
 
 
+class IsIn(Op, fn="", differentiable=False):
+    """Whether each element of x is one of those of y."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /, invert):
+        return xp.isin(x, y, invert=invert)
+
+
+def isin(elements, test_elements, *, assume_unique=False, invert=False):
+    """Whether each of `elements` is among `test_elements` (with `invert`, is not); one of the two
+    may be a number. What `assume_unique` promises is not needed.
+
+    >>> import tinygrad_course as tg
+    >>> isin(tg.tensor([1, 2, 3]), tg.tensor([2, 5]))
+    tensor([False,  True, False])
+    """
+    if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
+        raise TypeError("isin(): elements or test_elements must be a Tensor")
+    x, y = Binary.promote(elements, test_elements)
+    if any(isinstance(v, bool) or getattr(v, "dtype", None) is bool_ for v in (x, y)):
+        raise RuntimeError("Unsupported input type encountered for isin(): Bool; use .int()")
+    return IsIn.fn(x, y, invert)
+
+
 def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether |input - other| <= atol + rtol·|other| everywhere, as a bool.
 
@@ -220,5 +295,5 @@ def _refuse_floats(symbol, *operands):
             )
 
 
-function(allclose, equal)
+function(allclose, equal, isin)
 method(allclose, equal)
