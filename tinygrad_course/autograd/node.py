@@ -246,6 +246,16 @@ def unbroadcast(grad: Any, shape: tuple[int, ...]) -> Any:
     return grad
 
 
+def blank(grad: Any, shape: tuple[int, ...] | None = None) -> Any:
+    """Zeros like `grad`, or of another shape: the gradient of what had no influence. Unlike
+    grad * 0 it holds no nan where the gradient is infinite."""
+    from .variable import Tensor
+
+    array = getattr(grad, "_array", grad)
+    zeros = xp_of(array).zeros(array.shape if shape is None else shape, array.dtype)
+    return zeros if array is grad else Tensor._wrap(zeros)
+
+
 class AccumulateGrad(Node):
     """The end of an edge: adds what arrives to `variable.grad`. Made when a leaf first takes part
     in an operation."""

@@ -242,7 +242,8 @@ class Tensor(TensorMethods):
         Assigning swaps the memory under this tensor.
         """
         storage = self.storage()
-        result = Tensor._wrap(self._array)
+        # A window of its own, not the same object: nodes tell their inputs apart by their arrays.
+        result = Tensor._wrap(self._array[...])
         result._storage = storage
         storage.add_window(result)
         return result
@@ -257,7 +258,7 @@ class Tensor(TensorMethods):
                 f"{value.dtype!r}"
             )
         self._storage = value.storage()
-        self._array = value._array
+        self._array = value._array[...]
         self._storage.add_window(self)
 
     # --- backward and hooks -----------------------------------------------------------------------
@@ -351,7 +352,7 @@ class Tensor(TensorMethods):
                     f"can't convert a {self.device} tensor to numpy: copy it to the host with "
                     ".cpu() first"
                 )
-        return self._host()
+        return self._host()[...]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         array = self.numpy()

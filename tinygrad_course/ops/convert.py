@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.mode import mode
-from ..autograd.node import unbroadcast
+from ..autograd.node import blank, unbroadcast
 from ..autograd.variable import Tensor
 from ..device import Device, device_of, move
 from ..dtype import (
@@ -91,7 +91,8 @@ class Copy(Op, fn="", node="CopyBackwards"):
 
     def backward(ctx, g):
         shape, dtype = ctx.saved
-        return None, to_dtype(g if tuple(g.shape) == shape else unbroadcast(g, shape), dtype)
+        gy = to_dtype(g if tuple(g.shape) == shape else unbroadcast(g, shape), dtype)
+        return blank(g) if ctx.needs[0] else None, gy
 
 
 def to_dtype(x: Any, dtype: Any) -> Any:
@@ -173,8 +174,10 @@ def contiguous(self: Tensor) -> Tensor:
 
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Writes `src`, broadcast and converted, into this tensor's memory."""
+    if isinstance(src, int | float):
+        return fill_(self, src)
     if not isinstance(src, Tensor):
-        raise TypeError(f"copy_(): a Tensor was expected, not {type(src).__name__}: use fill_()")
+        raise TypeError(f"copy_(): a Tensor was expected, not {type(src).__name__}")
     shape = broadcast_shapes(self.shape, src.shape)
     if shape != self.shape:
         raise RuntimeError(
@@ -194,7 +197,7 @@ class _Fill(Op, fn="", node="FillBackward0"):
         return xp.full(x.shape, value, x.dtype)
 
     def backward(ctx, g):
-        return g * 0
+        return blank(g)
 
 
 def fill_(self: Tensor, value: Any) -> Tensor:

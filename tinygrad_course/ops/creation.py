@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import random as generators
 from ..autograd.mode import no_grad
+from ..autograd.node import blank
 from ..autograd.variable import Tensor
 from ..device import Device, backend_for, backend_of, device_of, move, xp_of
 from ..dtype import (
@@ -219,7 +220,7 @@ def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
             UserWarning,
             stacklevel=2,
         )
-    return Tensor._wrap(ndarray if type(ndarray) is np.ndarray else ndarray.view(np.ndarray))
+    return Tensor._wrap(ndarray.view(np.ndarray))  # whose shape is the tensor's own
 
 
 # --- the typed constructors of the era: tg.Tensor, tg.FloatTensor, … ------------------------------
@@ -245,7 +246,7 @@ def _typed(dtype: DType, device: Any, args: tuple[Any, ...]) -> Tensor:
         if isinstance(data, Storage):
             if data.dtype is not dtype:
                 raise RuntimeError(f"{name} needs a storage of {dtype!r}, not of {data.dtype!r}")
-            result = Tensor._wrap(data._buffer)
+            result = Tensor._wrap(data._buffer[...])
             result._storage = data
             data.add_window(result)
             return result
@@ -524,7 +525,7 @@ class Bernoulli(Op, fn=""):
         return move(drawn.astype(x.dtype), device_of(x))
 
     def backward(ctx, g):
-        return g * 0
+        return blank(g)
 
 
 def bernoulli(input: Tensor, *, generator: Any = None) -> Tensor:

@@ -6,6 +6,7 @@ business. Integers are computed as floats where the mathematics asks for it. Les
 
 from __future__ import annotations
 
+from ..autograd.node import blank
 from ..autograd.variable import Tensor
 from ..dtype import bool_
 from .creation import scalar_tensor
@@ -396,7 +397,7 @@ class _Flat(Unary):
     __slots__ = ()
 
     def backward(ctx, g):
-        return g * 0
+        return blank(g)
 
 
 class Sign(_Flat, method=True, inplace=True, aliases=("sgn",)):
@@ -493,7 +494,7 @@ class Where(Op, fn=""):
 
     def backward(ctx, g):
         (condition,) = ctx.saved
-        zero = g * 0
+        zero = blank(g)
         return (
             None,
             where(condition, g, zero) if ctx.needs[1] else None,

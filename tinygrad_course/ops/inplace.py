@@ -52,13 +52,19 @@ def change(op: type[Op], x: Tensor, others: tuple[Any, ...], params: dict[str, A
     inputs: tuple[Any, ...] = (x, *others)
     if issubclass(op, Broadcast):
         promoted, *rest = op.promote(*inputs)
-        _require_castable(promoted._array, x._array)
+        if op.differentiable:  # and so not a comparison, which makes bools of all types
+            _require_castable(promoted._array, x._array)
         if not mode.enabled:
             rest = [v.detach() if isinstance(v, Tensor) else v for v in rest]
         inputs = (x, *rest)
+    for other in others:
+        if isinstance(other, Tensor) and other is not x and other._storage is not None:
+            _refuse_overlap(x, other)
     arrays = [v._array if isinstance(v, Tensor) else v for v in inputs]
     xp = require_same([a for a in arrays if hasattr(a, "strides")])
-    recording = mode.enabled and x._array.dtype.kind == "f"
+    # A comparison has no derivative, but cuts off the history of what it overwrites.
+    recorded = op.differentiable or op.backward is not Node.backward
+    recording = mode.enabled and recorded and x._array.dtype.kind == "f"
     edges = edges_of(inputs) if recording else None
     node = _start(op, edges, inputs) if edges is not None else None
     try:
@@ -118,6 +124,29 @@ def require_changeable(x: Tensor) -> None:
         )
 
 
+def _refuse_overlap(x: Tensor, other: Tensor) -> None:
+    """RuntimeError when the elements of `other` lie in part of those of `x`: the result would depend
+    on the order of writing."""
+    if other._storage is not x._storage or not x.numel() or not other.numel():
+        return
+    reach = []
+    for t in (x, other):
+        steps = [(n - 1) * s for n, s in zip(t.shape, t.stride(), strict=True)]
+        if sum(steps) + 1 != t.numel() or any(
+            s == 0 and n > 1 for n, s in zip(t.shape, t.stride(), strict=True)
+        ):
+            return  # with gaps or repetitions it isn't so easily said, and PyTorch lets it pass
+        reach.append((t.storage_offset(), t.storage_offset() + t.numel()))
+    (start, end), (its_start, its_end) = reach
+    same = (start, end) == (its_start, its_end) and x.stride() == other.stride()
+    if start < its_end and its_start < end and not same:
+        raise RuntimeError(
+            "unsupported operation: some elements of the input tensor and the written-to tensor "
+            "refer to a single memory location. Please clone() the tensor before performing the "
+            "operation."
+        )
+
+
 def _require_castable(out: Any, target: Any) -> None:
     result, wanted = from_numpy_dtype(out.dtype), from_numpy_dtype(target.dtype)
     if result.category > wanted.category:
@@ -164,10 +193,19 @@ def _guard(
     result by x itself."""
     saved = list(node.saved)
     guards: list[tuple[int, Any, int, int]] = []
+    counter = x._shared_counter()
+    # Other operands on the same memory are overwritten too, and nothing can be computed with them.
+    gone = [
+        array
+        for other, array in zip(inputs[1:], arrays[1:], strict=True)
+        if isinstance(other, Tensor) and other._counter is counter
+    ]
     for place, value in enumerate(saved):
         if value is out:
             saved[place] = x._array
-            guards.append((place, x._shared_counter(), x._version, 0))
+            guards.append((place, counter, counter[0], 0))
+        elif any(value is array for array in gone):
+            guards.append((place, counter, counter[0] - 1, 0))
         elif value is x._array:
             saved[place] = before._array  # type: ignore[union-attr]
             guards.append((place, before, 0, -1))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..autograd.mode import mode
-from ..autograd.node import unbroadcast
+from ..autograd.node import blank, unbroadcast
 from ..autograd.variable import Tensor
 from ..device import backend_of, xp_of
 from ..dtype import result_type
@@ -654,10 +654,7 @@ class Unbind(_Parts, fn=""):
 def _filled(gs: tuple[Any, ...], shapes: list[Any]) -> list[Any]:
     """The gradients, with zeros for the pieces that nobody used."""
     some = next(g for g in gs if g is not None)
-    return [
-        expand(some.reshape(-1)[:1] * 0, shape) if g is None else g
-        for g, shape in zip(gs, shapes, strict=True)
-    ]
+    return [blank(some, shape) if g is None else g for g, shape in zip(gs, shapes, strict=True)]
 
 
 def split(input: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
