@@ -5,11 +5,12 @@ runs late) is told from one that runs when the module is imported.
 """
 
 import ast
+import functools
 import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,8 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imported(path: Path, *, late: bool) -> Iterator[str]:
+@functools.cache
+def imported(path: Path, *, late: bool) -> frozenset[str]:
     """Absolute names of the modules that `path` imports; `late` adds those inside functions."""
     package = module_name(path) if path.name == "__init__.py" else module_name(path.parent)
 
@@ -48,9 +50,9 @@ def imported(path: Path, *, late: bool) -> Iterator[str]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and not late:
             return
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            children: list[ast.AST] = list(node.orelse)
+            children: Iterable[ast.AST] = node.orelse
         else:
-            children = list(ast.iter_child_nodes(node))
+            children = ast.iter_child_nodes(node)
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -63,7 +65,7 @@ def imported(path: Path, *, late: bool) -> Iterator[str]:
         for child in children:
             yield from walk(child)
 
-    yield from walk(ast.parse(path.read_text(encoding="utf-8"), str(path)))
+    return frozenset(walk(ast.parse(path.read_text(encoding="utf-8"), str(path))))
 
 
 def layer(module: str) -> str:
@@ -71,37 +73,42 @@ def layer(module: str) -> str:
     return [*module.split("."), "__init__"][1]
 
 
+def guilty(paths: Iterable[Path], forbidden: Callable[[Path, str], bool], *, late: bool) -> dict:
+    """Which modules import what they must not."""
+    found = {
+        module_name(path): [name for name in imported(path, late=late) if forbidden(path, name)]
+        for path in paths
+    }
+    return {module: names for module, names in found.items() if names}
+
+
 def test_every_part_of_the_engine_has_a_layer() -> None:
     assert {layer(module_name(path)) for path in ENGINE} <= set(LEVEL)
 
 
-@pytest.mark.parametrize("path", ENGINE, ids=module_name)
-def test_engine_layers_only_look_down(path: Path) -> None:
-    own = layer(module_name(path))
-    upward = [
-        name
-        for name in imported(path, late=False)
-        if name.startswith("tinygrad_course") and LEVEL[layer(name)] > LEVEL[own]
-    ]
-    assert not upward, f"{module_name(path)} imports from above itself: {upward}"
+def test_engine_layers_only_look_down() -> None:
+    def upward(path: Path, name: str) -> bool:
+        own = LEVEL[layer(module_name(path))]
+        return name.startswith("tinygrad_course") and LEVEL[layer(name)] > own
+
+    assert guilty(ENGINE, upward, late=False) == {}
 
 
-@pytest.mark.parametrize("path", ENGINE, ids=module_name)
-def test_engine_imports_numpy_and_the_standard_library_alone(path: Path) -> None:
+def test_engine_imports_numpy_and_the_standard_library_alone() -> None:
     allowed = sys.stdlib_module_names | {"numpy", "tinygrad_course"}
-    foreign = {n for n in imported(path, late=False) if n.split(".")[0] not in allowed}
-    assert not foreign, f"{module_name(path)} imports {foreign}: import them where they are used"
+    assert guilty(ENGINE, lambda _, name: name.split(".")[0] not in allowed, late=False) == {}
 
 
-@pytest.mark.parametrize("path", ENGINE, ids=module_name)
-def test_engine_knows_nothing_of_the_course(path: Path) -> None:
-    assert "course" not in {name.split(".")[0] for name in imported(path, late=True)}
+def test_engine_knows_nothing_of_the_course() -> None:
+    assert guilty(ENGINE, lambda _, name: name.split(".")[0] == "course", late=True) == {}
 
 
-@pytest.mark.parametrize("path", ENGINE + COURSE, ids=module_name)
-def test_only_the_device_seam_imports_cupy(path: Path) -> None:
-    cupy = {n for n in imported(path, late=True) if n.split(".")[0] in ("cupy", "cupyx")}
-    assert not cupy or path == ROOT / "tinygrad_course" / "device.py"
+def test_only_the_device_seam_imports_cupy() -> None:
+    def cupy(path: Path, name: str) -> bool:
+        seam = ROOT / "tinygrad_course" / "device.py"
+        return name.split(".")[0] in ("cupy", "cupyx") and path != seam
+
+    assert guilty(ENGINE + COURSE, cupy, late=True) == {}
 
 
 def test_the_course_declares_what_it_imports() -> None:

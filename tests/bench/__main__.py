@@ -87,7 +87,8 @@ def main() -> int:
     names = list(QUICK) if options.quick else [*WORKLOADS, "W8"]
     names = options.workloads.split(",") if options.workloads else names
     if unknown := set(names) - {*WORKLOADS, "W8"}:
-        parser.error(f"no such workload: {unknown}; there are {', '.join(WORKLOADS)} and W8")
+        known = ", ".join(WORKLOADS)
+        parser.error(f"no such workload: {', '.join(sorted(unknown))}; there are {known} and W8")
     rounds, seconds = options.rounds or (3 if options.quick else 7), 0.15 if options.quick else 0.3
 
     engines = ENGINES if importlib.util.find_spec("torch") else {"ours": ENGINES["ours"]}

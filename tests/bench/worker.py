@@ -56,7 +56,8 @@ def serve(module: str, connection: Connection) -> None:
             if question is None:
                 answer = weigh(module)
             elif isinstance(question, str):
-                step, numbers = prepare(importlib.import_module(module), question)
+                step, numbers = three_steps(importlib.import_module(module), question)
+                burst(step, 0.3)  # warm
                 answer = {"result": numbers}
             else:
                 answer = {"seconds": burst(step, question)}
@@ -67,15 +68,13 @@ def serve(module: str, connection: Connection) -> None:
         connection.send(answer)
 
 
-def prepare(torch: Any, name: str) -> tuple[Any, list[float]]:
-    """The workload's step, warm, and its result after the third."""
+def three_steps(torch: Any, name: str) -> tuple[Any, list[float]]:
+    """The workload's step, taken three times, and the result after that."""
     torch.manual_seed(0)
     step, result = WORKLOADS[name].make(torch)
     for _ in range(3):
         step()
-    numbers = result()
-    burst(step, 0.3)
-    return step, numbers
+    return step, result()
 
 
 def burst(step: Any, seconds: float) -> float:

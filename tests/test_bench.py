@@ -1,0 +1,48 @@
+"""The bench compares like with like: its programs give in both engines the same numbers."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tinygrad_course as tg
+from tests.bench.__main__ import agree
+from tests.bench.worker import three_steps
+from tests.bench.workloads import WORKLOADS
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_workload_computes_what_torch_does(name: str) -> None:
+    torch = pytest.importorskip("torch", reason="the numbers to agree with are PyTorch's")
+    try:
+        _, ours = three_steps(tg, name)
+    except AttributeError as missing:
+        pytest.skip(f"not there yet: {missing.name or missing}")
+    assert agree(ours, three_steps(torch, name)[1])
+
+
+def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "tests.bench", *arguments],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_table_has_a_row_for_every_workload_asked_for(tmp_path: Path) -> None:
+    written = tmp_path / "bench.json"
+    done = bench("--workloads", "W5a,W7a", "--rounds", "1", "--json", str(written))
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[1] for line in done.stdout.splitlines()[2:]] == ["W5a", "W7a"]
+    figures = json.loads(written.read_text())
+    assert [len(figures[name]["ours"]["rounds"]) for name in ("W5a", "W7a")] == [1, 1]
+
+
+def test_unknown_workload_is_named() -> None:
+    done = bench("--workloads", "W5a,X1")
+    assert done.returncode == 2
+    assert "no such workload: X1" in done.stderr
