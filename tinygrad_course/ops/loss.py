@@ -286,7 +286,8 @@ def cross_entropy(
         if weight is None:
             even = even / counts.sum()
         else:
-            even = even / (weight[where(counts, target, 0).long()] * counts).sum()
+            known = where(counts, target, 0).long()
+            even = even / (pick(weight, known.reshape(-1)) * counts.reshape(-1)).sum()
     return loss * (1 - label_smoothing) + even * (label_smoothing / shape[dim])
 
 
