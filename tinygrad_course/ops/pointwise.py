@@ -16,11 +16,11 @@ from .inplace import change
 from .registry import Binary, Broadcast, Unary, function, method, write_out
 
 
-def in_single(compute, x):
-    """compute(x), for float16 in float32: its 11 bits are too few for several steps in a row."""
+def in_single(xp, compute, x):
+    """compute(xp, x), for float16 in float32: 11 bits are too few for several steps in a row."""
     if x.dtype == "float16":
-        return compute(x.astype("float32")).astype("float16")
-    return compute(x)
+        return compute(xp, xp.multiply(x, 1, dtype="float32")).astype("float16")
+    return compute(xp, x)
 
 
 # --- division -------------------------------------------------------------------------------------
@@ -244,11 +244,11 @@ class Logit(Unary, method=True, inplace=True, floats=True):
         ctx.save(x, eps)
         low, high = (0, 1) if eps is None else (eps, 1 - eps)
 
-        def compute(x):
+        def compute(xp, x):
             x = x if eps is None else xp.clip(x, low, high)
             return xp.log(x / (1 - x))
 
-        return in_single(compute, x)
+        return in_single(xp, compute, x)
 
     def backward(ctx, g):
         x, eps = ctx.saved

@@ -182,7 +182,7 @@ class Sinc(Unary, method=True, inplace=True, floats=True):
 
     def forward(ctx, xp, x, /):
         ctx.save(x)
-        return in_single(xp.sinc, x)
+        return in_single(xp, lambda xp, x: xp.sinc(x), x)
 
     def backward(ctx, g):
         (x,) = ctx.saved
