@@ -29,3 +29,9 @@ for variable, folder in {
     path = Path(_home.name, folder)
     path.mkdir(parents=True, exist_ok=True)
     os.environ[variable] = str(path)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Of this folder only `test_*.py`: the others hold no doctests, and some need PyTorch."""
+    is_helper = collection_path.suffix == ".py" and not collection_path.name.startswith("test_")
+    return True if is_helper else None
