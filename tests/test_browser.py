@@ -24,6 +24,9 @@ import nbformat
 import numpy as np
 import pytest
 
+import tinygrad_course as tg
+from course.widget import GraphView
+
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -148,8 +151,9 @@ def page(server: tuple[str, Path], requests: list[str]) -> Iterator[Any]:
             executable_path=CHROMIUM,
             args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"],
         )
-        page = browser.new_page(viewport={"width": 1280, "height": 1100})
-        page.set_default_timeout(60_000)
+        context = browser.new_context(viewport={"width": 1280, "height": 1100})
+        context.set_default_timeout(60_000)
+        page = context.new_page()
         page.on("request", lambda request: requests.append(request.url))
         page.on("websocket", lambda websocket: requests.append(websocket.url))
         page.goto(f"{address}/lab/tree/graph.ipynb?token={TOKEN}")
@@ -159,7 +163,10 @@ def page(server: tuple[str, Path], requests: list[str]) -> Iterator[Any]:
             "() => document.querySelector('#jp-main-statusbar')?.textContent.includes('| Idle')"
         )
         page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
-        page.wait_for_selector(".graph-view svg g.node")
+        try:
+            page.wait_for_selector(".graph-view svg g.node")
+        except playwright.TimeoutError:
+            pytest.fail(f"no graph was drawn:\n{page.locator('.jp-Notebook').inner_text()}")
         page.wait_for_selector("img[alt^='Autograd graph']")
         yield page
         browser.close()
@@ -255,16 +262,16 @@ def test_slider_to_the_end_and_back(view: Any, server: tuple[str, Path], engine:
     view.keyboard.press("End")
     expect_status(view, f"Step {engine['last']} of {engine['last']}")
     row = view.locator(f"[data-row='gradient at step {engine['last']}']")
-    np.testing.assert_allclose(numbers(row.inner_text()), engine["w"], rtol=1e-5)
+    np.testing.assert_allclose(numbers(row.inner_text()), engine["w"], rtol=1e-4)
     for name in ("b", "h"):
         box(view, f"{name},").or_(box(view, f"{name} =")).click()
         expect_selected(view, name)
-        np.testing.assert_allclose(numbers(row.inner_text()), engine[name], rtol=1e-5)
-    assert set(view.locator(".gv-mark").all_inner_texts()) == {"done", "now"}
+        np.testing.assert_allclose(numbers(row.inner_text()), engine[name], rtol=1e-4)
+    assert set(view.locator(".gv-mark").all_text_contents()) == {"done", "now"}
     slider.focus()
     view.keyboard.press("Home")
     expect_status(view, "Before backward: no gradient has arrived yet")
-    assert set(view.locator(".gv-mark").all_inner_texts()) == {""}
+    assert set(view.locator(".gv-mark").all_text_contents()) == {""}
     seen_by_python(server, [box(view, "h =").get_attribute("data-node"), 0])
 
 
@@ -272,12 +279,11 @@ def test_a_leaf_collects_its_contributions(view: Any, engine: Any) -> None:
     box(view, "w,").click()
     counts: list[str] = []
     for step in range(1, engine["last"] + 1):
-        view.keyboard.press("Tab")  # leaves the graph: the buttons work with the mouse as well
         view.click("[data-step=next]")
         expect_status(view, f"Step {step} of")
-        mark = view.locator(".gv-selected .gv-mark").inner_text()
+        mark = view.locator(".gv-selected .gv-mark").text_content()
         counts += [mark] if mark not in counts else []
-    assert counts == ["", "1 of 2", "now", "done"] or counts == ["", "1 of 2", "now"]
+    assert counts[:4] == ["", "1 of 2", "2 of 2", "now"]
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
@@ -286,10 +292,10 @@ def test_words_stand_out_in_both_themes(view: Any, theme: str, tmp_path: Path) -
         "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme
     )
     light = str(theme == "JupyterLab Light").lower()
-    view.wait_for_selector(f"body[data-jp-theme-light={light}]")
-    for _ in range(4):
+    view.wait_for_function(f"() => document.body.dataset.jpThemeLight === '{light}'")
+    for _ in range(5):
         view.click("[data-step=next]")
-    expect_status(view, "Step 4 of")
+    expect_status(view, "Step 5 of")
     box(view, "h =").click()
     expect_selected(view, "h")
     low = [entry for entry in view.evaluate(CONTRAST) if entry[1] < 4.5]
@@ -344,6 +350,25 @@ def test_names_roles_and_focus(view: Any) -> None:
     expect_status(view, "Step 1 of")
     status = view.locator(".gv-status").inner_text()
     assert view.locator(".gv-player input").get_attribute("aria-valuetext") == status
+
+
+def test_notebook_that_was_never_run_shows_the_picture(
+    page: Any, server: tuple[str, Path], requests: list[str]
+) -> None:
+    """Untrusted, without a kernel: what a learner sees who opens a lesson from somebody else."""
+    address, work = server
+    x = tg.ones(2, requires_grad=True)
+    data, metadata = GraphView((x * x).sum(), {"x": x})._repr_mimebundle_()
+    output = nbformat.v4.new_output("display_data", data, metadata=metadata)
+    cell = nbformat.v4.new_code_cell("GraphView(loss)", outputs=[output], execution_count=1)
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), work / "stored.ipynb")
+    other = page.context.new_page()
+    other.on("request", lambda request: requests.append(request.url))
+    other.goto(f"{address}/lab/workspaces/other/tree/stored.ipynb")
+    picture = other.locator(".jp-OutputArea img[alt*='MulBackward0 takes x and x']")
+    picture.wait_for(timeout=60_000)
+    assert picture.evaluate("img => img.complete && img.naturalWidth > 50")
+    other.close()
 
 
 def test_no_request_left_this_machine(page: Any, requests: list[str]) -> None:

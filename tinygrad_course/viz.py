@@ -33,6 +33,9 @@ Params = Mapping[str, Any] | Iterable[tuple[str, Any]] | None
 # The colours that torchviz's users know; the words in each box say the same.
 COLOURS = {"leaf": "lightblue", "op": "lightgrey", "output": "darkolivegreen1"}
 DIRECTIONS = ("TB", "BT", "LR", "RL")
+MAX_NODES = (
+    150  # drawn unless told otherwise: more are hard to read and may take a minute to lay out
+)
 
 
 # ---------------------------------------------------------------- nodes and edges
@@ -302,7 +305,9 @@ def _kind(node: Node) -> str:
 # ---------------------------------------------------------------- pictures
 
 
-def make_dot(out: Any, params: Params = None, rankdir: str = "TB", max_nodes: int = 300) -> Any:
+def make_dot(
+    out: Any, params: Params = None, rankdir: str = "TB", max_nodes: int = MAX_NODES
+) -> Any:
     """The graph behind `out` as a `graphviz.Digraph`, which a notebook draws.
 
     `out` and `params` are those of `trace`; data flows along `rankdir` ("TB", "BT", "LR", "RL"). Of
@@ -318,7 +323,7 @@ def make_dot(out: Any, params: Params = None, rankdir: str = "TB", max_nodes: in
     return digraph(trace(out, params), rankdir, max_nodes)
 
 
-def digraph(graph: Graph, rankdir: str = "TB", max_nodes: int = 300) -> Any:
+def digraph(graph: Graph, rankdir: str = "TB", max_nodes: int = MAX_NODES) -> Any:
     """`make_dot` for a graph that is traced already."""
     if rankdir not in DIRECTIONS:
         raise ValueError(f"rankdir must be one of {', '.join(DIRECTIONS)}, not {rankdir!r}")
@@ -331,6 +336,10 @@ def digraph(graph: Graph, rankdir: str = "TB", max_nodes: int = 300) -> Any:
         edge_attr={"fontname": "Courier", "fontsize": "9", "arrowsize": "0.7"},
     )  # fmt: skip
     kept = _nearest(graph, max_nodes)
+    if len(kept) > 50:
+        # Bounds the search for the best positions: a leaf that all steps of a loop use, such as a
+        # recurrent weight, makes it 20 times slower than the rest of the layout.
+        dot.graph_attr["nslimit"] = "2"
     for node in graph.nodes:
         if node.id in kept:
             label = graphviz.nohtml(_escape(_label(node)))
@@ -392,7 +401,7 @@ def _program(name: str) -> str | None:
     return next(filter(None, found), None)
 
 
-def svg(graph: Graph, rankdir: str = "TB", max_nodes: int = 300) -> str | None:
+def svg(graph: Graph, rankdir: str = "TB", max_nodes: int = MAX_NODES) -> str | None:
     """The graph as an `<svg>` element, or None where no program can lay it out.
 
     graphviz-pure goes before a system's `dot` here: its release is the course's, so that stored

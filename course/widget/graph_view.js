@@ -8,7 +8,8 @@ const el = (tag, attributes = {}, ...children) => {
   return element;
 };
 
-const row = (tag, texts) => el("tr", {}, ...texts.map((text) => el(tag, {}, text)));
+// The lines of `text` under one another, right of `before`.
+const indented = (before, text) => before + text.replaceAll("\n", "\n" + " ".repeat(before.length));
 
 let views = 0; // every view of a notebook needs ids of its own
 
@@ -46,14 +47,18 @@ function render({ model, el: root }) {
   const canvas = el("div", { class: "gv-canvas", role: "listbox", "aria-describedby": name("keys") });
   const keys = el(
     "p", { class: "gv-keys", id: name("keys") },
-    "Click a node, or: ↑ to its inputs, ↓ to its users, ← → to its neighbours, Home and End, Esc.",
+    "Arrows point where the data goes; gradients go the other way. Click a node, or walk: ↑ to its " +
+      "inputs, ↓ to its users, ← → to its neighbours, Home, End, Esc.",
   );
   const panel = el("table", { class: "gv-panel" });
   const sums = el("table", { class: "gv-sums" });
-  const outline = el("pre", { tabindex: 0, "aria-label": "The graph as text" });
+  const outline = el("pre", { tabindex: 0, role: "region", "aria-label": "The graph as text" });
   const text = el("details", {}, el("summary", {}, "The graph as text"), outline);
   root.classList.add("graph-view");
-  root.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the arrow keys for its cells
+  // JupyterLab would take arrows, Enter and Escape for its cells. With Ctrl and the like they stay its.
+  root.addEventListener("keydown", (event) => {
+    if (!event.altKey && !event.ctrlKey && !event.metaKey) event.stopPropagation();
+  });
   root.append(
     player, status,
     el("div", { class: "gv-body" },
@@ -68,6 +73,8 @@ function render({ model, el: root }) {
   const svg = new DOMParser().parseFromString(get("svg"), "image/svg+xml").documentElement;
   if (svg.tagName === "svg") {
     canvas.append(document.importNode(svg, true));
+    // A wide graph shrinks with the cell, as far as its words stay legible; then it scrolls.
+    canvas.firstChild.style.minWidth = `${0.75 * parseFloat(svg.getAttribute("width"))}pt`;
   } else {
     canvas.textContent = "There is no program to draw the graph with: pip install graphviz-pure";
     text.open = true;
@@ -130,7 +137,6 @@ function render({ model, el: root }) {
     }[event.key];
     if (!target) return;
     event.preventDefault();
-    event.stopPropagation();
     const id = target();
     if (event.key === "ArrowUp" && id) via = node.id;
     if (event.key === "Escape") set("selected", "");
@@ -178,8 +184,10 @@ function render({ model, el: root }) {
     sums.hidden = rows.length === 0;
     sums.replaceChildren(
       el("caption", {}, "This step adds"),
-      el("thead", {}, row("th", ["to", "+=", "sum now", "arrived"])),
-      el("tbody", {}, ...rows.map((cells) => row("td", cells))),
+      ...rows.flatMap(([where, value, sum, arrived]) => [
+        `to ${where} (${arrived})`,
+        indented("+= ", value) + (sum === value ? "" : "\n" + indented("=  ", sum)),
+      ].map((text) => el("tr", {}, el("td", {}, text)))),
     );
   };
 

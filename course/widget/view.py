@@ -143,11 +143,11 @@ class GraphView(anywidget.AnyWidget):
                 f"Now backward() would do {who}.grad += this."
             )
         else:
-            sent = " and ".join(
-                f"{summary(m.value)} to {self._names[m.target]}" for m in current.sent
-            )
             given = " and ".join(map(summary, current.received))
-            text = f"{who} runs on its gradient {given} and sends {sent or 'nothing'}."
+            sent = "; ".join(
+                f"to {self._names[m.target]}: {summary(m.value)}" for m in current.sent
+            )
+            text = f"{who} runs on its gradient, {given}. It sends {sent or 'nothing'}."
         return f"Step {self.step} of {self.last}: {text}"
 
     def _sums(self, current: Step | None) -> list[list[str]]:
@@ -159,9 +159,7 @@ class GraphView(anywidget.AnyWidget):
             grad, total = first.tensor.grad, current.received[0]
             old = None if grad is None else grad.numpy(force=True)
             new = total if old is None or total is None else old + total
-            return [
-                [f"{self._names[first.id]}.grad", summary(total), summary(new), "not done here"]
-            ]
+            return [[f"{self._names[first.id]}.grad", _cell(total), _cell(new), "not done here"]]
         rows = []
         running = {m.target: self._replay.adjoint(m.target, self.step - 1) for m in current.sent}
         count = {
@@ -175,7 +173,7 @@ class GraphView(anywidget.AnyWidget):
             several = len(self.graph[m.target].shapes) > 1
             where = self._names[m.target] + (f", output {m.output}" if several else "")
             came = f"{count[m.target]} of {self._replay.expected[m.target]}"
-            rows.append([where, summary(m.value), summary(sums.get(m.output)), came])
+            rows.append([where, _cell(m.value), _cell(sums.get(m.output)), came])
         return rows
 
     def _marks(self, current: Step | None) -> dict[str, str]:
@@ -192,31 +190,34 @@ class GraphView(anywidget.AnyWidget):
 
     def _panel(self, node: Node) -> list[list[str]]:
         """What there is to say of one node, as rows of a name and a text."""
-        function = node.function
-        rows = [["node", f"{self._names[node.id]} [{node.id}]"], ["kind", KINDS[node.kind]]]
-        if node.op:
-            rows.append(["grad_fn" if node.kind == "op" else "gradient goes to", node.op])
-        rows += [["shape", "; ".join(map(str, node.shapes))], ["dtype", "; ".join(node.dtypes)]]
-        if function is not None and node.kind == "op":
-            sources = {edge.input: self._names[edge.source] for edge in self._into[node.id]}
-            slots = range(len(function.next_functions))
-            rows.append(["inputs", ", ".join(sources.get(i, "no gradient") for i in slots)])
-            rows.append(["saved for backward", "; ".join(map(_saved, function.saved)) or "nothing"])
-        if users := self._users[node.id]:
-            rows.append(["used by", ", ".join(self._names[key] for key in users)])
-        if node.tensor is not None:
-            rows.append(["value", summary(node.tensor.numpy(force=True))])
+        rows = [
+            ["node", f"{self._names[node.id]} [{node.id}]"],
+            ["kind", KINDS[node.kind]],
+            ["shape", "; ".join(map(str, node.shapes))],
+            ["dtype", "; ".join(node.dtypes)],
+        ]
         if not self.note:
             rows.append([f"gradient at step {self.step}", self._gradient(node)])
         if node.kind == "leaf" and node.tensor is not None:
             grad = node.tensor.grad
-            rows.append(["own .grad", "None" if grad is None else summary(grad.numpy(force=True))])
+            rows.append(["own .grad", "None" if grad is None else _cell(grad.numpy(force=True))])
+        if node.tensor is not None:
+            rows.append(["value", _cell(node.tensor.numpy(force=True))])
+        if node.kind == "op" and node.function is not None:
+            sources = {edge.input: self._names[edge.source] for edge in self._into[node.id]}
+            slots = range(len(node.function.next_functions))
+            kept = "; ".join(map(_saved, node.function.saved))
+            rows.append(["grad_fn", node.op])
+            rows.append(["inputs", ", ".join(sources.get(i, "no gradient") for i in slots)])
+            rows.append(["saved for backward", kept or "nothing"])
+        if users := self._users[node.id]:
+            rows.append(["used by", ", ".join(self._names[key] for key in users)])
         return rows
 
     def _gradient(self, node: Node) -> str:
         """The running gradient of a node, and how much of it has come."""
         sums = self._replay.adjoint(node.id, self.step)
-        texts = [summary(sums.get(output)) for output in sorted(sums)]
+        texts = [_cell(sums.get(output)) for output in sorted(sums)]
         if len(node.shapes) > 1:
             texts = [f"output {n}: {text}" for n, text in zip(sorted(sums), texts, strict=True)]
         came = len(self._replay.arrivals(node.id, self.step))
@@ -237,12 +238,23 @@ def _saved(value: Any) -> str:
 KINDS = {"op": "operation", "leaf": "leaf variable", "output": "result"}
 
 
-def summary(array: Array | None) -> str:
-    """An array in a few words: all values when they are few, else their range and mean."""
+def summary(array: Array | None, few: int = 4) -> str:
+    """An array in one line: all values when they are `few`, else their range and mean."""
     if array is None:
         return "none"
-    if array.size <= 12:
-        formatter: Any = {"float_kind": "{:.6g}".format, "bool": str}
-        return " ".join(np.array2string(array, separator=", ", formatter=formatter).split())
-    low, high, mean = array.min(), array.max(), array.mean()
-    return f"{array.size} values from {low:.6g} to {high:.6g}, mean {mean:.6g}"
+    if array.size <= few:
+        return " ".join(_values(array).split())
+    low, high = array.min(), array.max()
+    if low == high:
+        return f"{array.size} values, all {low:.5g}"
+    return f"{array.size} values from {low:.5g} to {high:.5g}, mean {array.mean():.5g}"
+
+
+def _cell(array: Array | None) -> str:
+    """An array for a table's cell: up to 16 values in their rows, else as in `summary`."""
+    return summary(array) if array is None or array.size > 16 else _values(array)
+
+
+def _values(array: Array) -> str:
+    formatter: Any = {"float_kind": "{:.5g}".format, "bool": str}
+    return np.array2string(array, separator=", ", formatter=formatter)
