@@ -73,7 +73,6 @@ def assemble(lesson: Lesson, *, solutions: bool) -> Notebook:
                 "lesson": lesson.name,
                 "title": lesson.title,
                 "kind": "solution" if solutions else "lesson",
-                "source": lesson.digest,
             },
             "kernelspec": {
                 "display_name": "Python 3 (ipykernel)",

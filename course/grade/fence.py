@@ -58,7 +58,9 @@ def install(readable: Iterable[str], listable: Iterable[str], writable: Iterable
 def _both(paths: Iterable[str]) -> tuple[str, ...]:
     """Each path as it is written and as it really is."""
     both = {p for path in paths for p in (os.path.abspath(path), os.path.realpath(path))}
-    return tuple(path.replace(os.sep, "/") for path in both)
+    if os.name == "nt":
+        return tuple(path.replace("\\", "/").lower() for path in both)
+    return tuple(both)
 
 
 def _hook(
@@ -71,7 +73,7 @@ def _hook(
     type_, str_, bytes_, int_, list_ = type, str, bytes, int, list
     error, missing, getcwd, stat = PermissionError, OSError, os.getcwd, os.stat
     decode, startswith, split, join = bytes.decode, str.startswith, str.split, str.join
-    append, pop, replace = list.append, list.pop, str.replace
+    append, pop, replace, lower = list.append, list.pop, str.replace, str.lower
     write_bits = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
     devices = frozenset(("/dev/null", "/dev/urandom", "/dev/random", "nul"))
     windows, null = os.name == "nt", None
@@ -88,10 +90,10 @@ def _hook(
             path = decode(path, "utf-8", "surrogateescape")
         if type_(path) is not str_:
             raise error("the sandbox takes paths as plain text")
-        if windows:
-            path = replace(path, "\\", "/")
         if not (startswith(path, "/") or (windows and path[1:2] == ":")):
-            path = replace(getcwd(), "\\", "/") + "/" + path
+            path = getcwd() + "/" + path
+        if windows:
+            path = lower(replace(path, "\\", "/"))
         parts: list[str] = list_()
         for part in split(path, "/"):
             if part == "..":
