@@ -246,6 +246,7 @@ class Function(Node):
                 output._edge = (self, i)
             else:
                 output._meta.own, output._meta.seen = (self, i), output._version
+                output._meta.origin = "function"
         return output
 
     def _keep(

@@ -92,3 +92,12 @@ def run_tensor_hooks(hooks: Hooks, grad: Any) -> Any:
             )
         grad = result
     return grad
+
+
+def keep_retaining(old: Any, new: Any) -> None:
+    """Moves a tensor's wish to retain its gradient to the edge it got by an in-place change; hooks
+    registered on the tensor stay with the old one."""
+    if old is not None and new is not None and old[0].hooks is not None:
+        retaining = old[0].hooks.retain.pop(old[1], None)
+        if retaining is not None:
+            new[0]._node_hooks().retain[new[1]] = retaining

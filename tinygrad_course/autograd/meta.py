@@ -10,8 +10,15 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from .hooks import NodeHooks
+from .hooks import NodeHooks, keep_retaining
 from .node import AccumulateGrad, Edge
+
+
+FROZEN = {
+    "several": "a view returned together with others by one operation (split, chunk, unbind)",
+    "no_grad": "a view that was made while nothing was recorded (under no_grad)",
+    "function": "a view that a custom Function returned",
+}
 
 
 class Meta:
@@ -19,7 +26,8 @@ class Meta:
     view.
 
     `own` is the edge a view got when it was made, and `seen` the version of its memory then: when
-    somebody has changed the memory since, the edge is made anew from the base's.
+    somebody has changed the memory since, the edge is made anew from the base's. That is impossible
+    for some views, whose `origin` says why ("" for all others; see `FROZEN`).
     """
 
     __slots__ = (
@@ -27,6 +35,7 @@ class Meta:
         "base",
         "grad",
         "hooks",
+        "origin",
         "own",
         "requires_grad",
         "seen",
@@ -41,6 +50,7 @@ class Meta:
         self.base: Any = None
         self.own: Edge | None = None
         self.seen = 0
+        self.origin = ""
         self._accumulator: weakref.ref[AccumulateGrad] | None = None
 
     def edge(self, tensor: Any) -> Edge | None:
@@ -60,8 +70,26 @@ class Meta:
             self._accumulator = weakref.ref(node)
         return node, 0
 
+    def needs_grad(self, tensor: Any) -> bool:
+        """Whether there is such an edge, without looking for it."""
+        if self.requires_grad or self.base is None or tensor._counter[0] == self.seen:
+            return self.requires_grad or self.own is not None
+        return bool(self.base.requires_grad)
+
+    def require_rewritable(self, what: str) -> None:
+        """RuntimeError when the history of this view cannot be made anew."""
+        if self.origin:
+            raise RuntimeError(
+                f"this tensor is {FROZEN[self.origin]}, and {what} in place, so that its history would "
+                "have to be made anew, which is impossible for such views. Use an out-of-place "
+                "operation, or clone() the view first."
+            )
+
     def _follow_base(self, tensor: Any) -> None:
         from ..ops.inplace import edge_through_base
 
-        self.own = edge_through_base(tensor, self.base)
+        if self.own is not None or self.base.requires_grad:
+            self.require_rewritable("its base or another view of it was changed")
+        old, self.own = self.own, edge_through_base(tensor, self.base)
+        keep_retaining(old, self.own)
         self.seen = tensor._counter[0]

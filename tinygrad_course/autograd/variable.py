@@ -87,7 +87,7 @@ class Tensor(TensorMethods):
         if self._edge is not None:
             return True
         meta = self._meta
-        return meta is not None and (meta.requires_grad or meta.edge(self) is not None)
+        return meta is not None and meta.needs_grad(self)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -139,7 +139,10 @@ class Tensor(TensorMethods):
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operation made this tensor."""
-        return self.grad_fn is None
+        meta = self._meta
+        return self._edge is None and (
+            meta is None or meta.requires_grad or not meta.needs_grad(self)
+        )
 
     @property
     def volatile(self) -> bool:
@@ -168,12 +171,11 @@ class Tensor(TensorMethods):
         if meta is not None and meta.grad is not None:
             found: Tensor = meta.grad
             return found
-        fn = self.grad_fn
-        if fn is not None and not (fn.hooks is not None and self.output_nr in fn.hooks.retain):
+        if not self.is_leaf and not self.retains_grad:
             warnings.warn(
-                f"this tensor was computed by {fn.name()}, and the .grad of a tensor that is not a "
-                "leaf is not filled by "
-                "backward(): call .retain_grad() on it first, or ask for the .grad of a leaf",
+                "this tensor was computed by an operation, and the .grad of a tensor that is not a "
+                "leaf is not filled by backward(): call .retain_grad() on it first, or ask for the "
+                ".grad of a leaf",
                 UserWarning,
                 stacklevel=2,
             )
@@ -311,8 +313,10 @@ class Tensor(TensorMethods):
     def retains_grad(self) -> bool:
         """Whether `retain_grad` was called on this tensor (leaves keep theirs anyway, and say
         False)."""
-        fn = self.grad_fn
-        return fn is not None and fn.hooks is not None and self.output_nr in fn.hooks.retain
+        edge = self._edge
+        if edge is None and self._meta is not None:
+            edge = self._meta.own
+        return edge is not None and edge[0].hooks is not None and edge[1] in edge[0].hooks.retain
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """Calls `hook(grad)` when the gradient of this tensor is known; what it returns, if not

@@ -29,7 +29,7 @@ from ..dtype import (
     uint8,
 )
 from ..shape import broadcast_shapes
-from .inplace import change, require_changeable
+from .inplace import change, overlaps, require_changeable
 from .registry import Op, method
 
 
@@ -175,7 +175,8 @@ def contiguous(self: Tensor) -> Tensor:
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Writes `src`, broadcast and converted, into this tensor's memory."""
     if isinstance(src, int | float):
-        return fill_(self, src)
+        number = np.asarray(number_for(src, self.dtype), self.dtype.numpy)
+        src = Tensor._wrap(move(number, self.device))
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): a Tensor was expected, not {type(src).__name__}")
     shape = broadcast_shapes(self.shape, src.shape)
@@ -208,7 +209,14 @@ def fill_(self: Tensor, value: Any) -> Tensor:
                 f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} "
                 "dimensions."
             )
-        return copy_(self, value)
+        # Its own memory may be among what is overwritten.
+        return copy_(self, value.clone() if value._storage is self._storage else value)
+    if overlaps(self):  # writing one value several times to one place is no ambiguity
+        from .views import basic_index
+
+        once = [slice(1 if s == 0 else None) for s in self.stride()]
+        fill_(basic_index(self, (*once, ...)), value)
+        return self
     return change(_Fill, self, (), {"value": number_for(value, self.dtype)})
 
 

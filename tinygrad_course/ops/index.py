@@ -10,18 +10,28 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.node import unbroadcast
+from ..autograd.node import FREED, unbroadcast
 from ..autograd.variable import Tensor
 from ..device import backend_of, move, xp_of
 from ..dtype import bool_, number_for
 from ..shape import broadcast_shapes, wrap_dim
+from .convert import memory_order
 from .elementwise import where
-from .inplace import change
+from .inplace import change, refuse_overlap
 from .registry import Op, function, method
 from .views import Select, _Index, basic_index, expand, select
 
 
-class _TakeIndex(Op, fn="", node="IndexBackward0"):
+class _Indexing(Op):
+    """An operation that keeps an index: a second backward finds it freed, like saved tensors."""
+
+    __slots__ = ()
+
+    def release(self):
+        self.saved, self.guards = FREED, []
+
+
+class _TakeIndex(_Indexing, fn="", node="IndexBackward0"):
     """x[index] for an index with masks or arrays of places; dx = zeros with g added at those
     places."""
 
@@ -30,7 +40,8 @@ class _TakeIndex(Op, fn="", node="IndexBackward0"):
     def forward(ctx, xp, x, /, index):
         if ctx.needs[0]:
             ctx.save(x.shape, _own(index))
-        return x[index]
+        y = x[index]
+        return y if memory_order(x) == "K" else xp.array(y, order="C")
 
     def backward(ctx, g):
         shape, index = ctx.saved
@@ -58,7 +69,7 @@ class AddIndex(Op, fn=""):
         return _TakeIndex.fn(g, index)
 
 
-class _SetIndex(Op, fn="", node="IndexPutBackward0"):
+class _SetIndex(_Indexing, fn="", node="IndexPutBackward0"):
     """x with y written at [index], for x[index] = y; dx = g without those places, dy = g[index]."""
 
     __slots__ = ()
@@ -222,7 +233,8 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         return
     if not isinstance(value, Tensor):
         value = Tensor._wrap(move(np.asarray(value, self.dtype.numpy), self.device))
-    elif value.device != self.device:
+    else:
+        refuse_overlap(self, value, whole=True)
         value = value.to(self.device)
     try:
         change(_SetIndex, self, (value.to(self.dtype),), {"index": parts})
@@ -247,7 +259,10 @@ def _set_view(target: Tensor, value: Any) -> None:
                 f"expand(v, size): the value of shape {list(value.shape)} cannot be written to a "
                 f"place of shape {list(target.shape)}"
             )
-        target.copy_(value)
+        if value.ndim == 0:
+            target.fill_(value)
+        else:
+            target.copy_(expand(value, target.shape))
     elif isinstance(value, int | float):
         target.fill_(value)
     else:

@@ -13,12 +13,22 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.hooks import keep_retaining
 from ..autograd.mode import mode
-from ..autograd.node import AccumulateGrad, Edge, Node, next_order
+from ..autograd.node import FREED, AccumulateGrad, Edge, Node, next_order
 from ..autograd.variable import Tensor
 from ..device import require_same
 from ..dtype import from_numpy_dtype
-from .registry import UNRECORDED, Broadcast, Op, by_keyword, edges_of, settled
+from .registry import (
+    UNRECORDED,
+    Broadcast,
+    Op,
+    by_keyword,
+    edges_of,
+    require_castable,
+    settled,
+    to_float,
+)
 from .window import BlankWindow, Geometry, PutWindow, TakeWindow
 
 
@@ -57,15 +67,19 @@ def change(op: type[Op], x: Tensor, others: tuple[Any, ...], params: dict[str, A
         if not mode.enabled:
             rest = [v.detach() if isinstance(v, Tensor) else v for v in rest]
         inputs = (x, *rest)
+    elif op.floats:
+        _require_castable(to_float(x._array), x._array)
     for other in others:
-        if isinstance(other, Tensor) and other is not x and other._storage is not None:
-            _refuse_overlap(x, other)
+        if isinstance(other, Tensor) and other is not x:
+            refuse_overlap(x, other)
     arrays = [v._array if isinstance(v, Tensor) else v for v in inputs]
     xp = require_same([a for a in arrays if hasattr(a, "strides")])
     # A comparison has no derivative, but cuts off the history of what it overwrites.
     recorded = op.differentiable or op.backward is not Node.backward
     recording = mode.enabled and recorded and x._array.dtype.kind == "f"
     edges = edges_of(inputs) if recording else None
+    if edges is not None and x._meta is not None:
+        x._meta.require_rewritable("it is being changed")
     node = _start(op, edges, inputs) if edges is not None else None
     try:
         out = op.forward(node or UNRECORDED, xp, *arrays, **params)
@@ -111,10 +125,7 @@ def require_changeable(x: Tensor) -> None:
                 "operation. Change it under "
                 "tg.no_grad(), or take a clone() of the leaf first."
             )
-    # NumPy writes steps of 0 for an array without elements, which overlaps nothing.
-    if x._array.size and any(
-        s == 0 and n > 1 for s, n in zip(x._array.strides, x._array.shape, strict=True)
-    ):
+    if overlaps(x):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a "
             "single memory location "
@@ -124,22 +135,31 @@ def require_changeable(x: Tensor) -> None:
         )
 
 
-def _refuse_overlap(x: Tensor, other: Tensor) -> None:
-    """RuntimeError when the elements of `other` lie in part of those of `x`: the result would depend
-    on the order of writing."""
-    if other._storage is not x._storage or not x.numel() or not other.numel():
+def overlaps(x: Tensor) -> bool:
+    """Whether elements of `x` share a place in memory."""
+    # NumPy writes steps of 0 for an array without elements, which overlaps nothing.
+    array = x._array
+    return bool(array.size) and any(
+        s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)
+    )
+
+
+def refuse_overlap(x: Tensor, other: Tensor, whole: bool = False) -> None:
+    """RuntimeError when `other`, which is read, lies in part of the memory of `x`, which is written:
+    the result would depend on the order. `whole` refuses the very same window, too."""
+    if other is not x and (other._storage is None or other._storage is not x._storage):
+        return
+    if not x.numel() or not other.numel():
         return
     reach = []
     for t in (x, other):
         steps = [(n - 1) * s for n, s in zip(t.shape, t.stride(), strict=True)]
-        if sum(steps) + 1 != t.numel() or any(
-            s == 0 and n > 1 for n, s in zip(t.shape, t.stride(), strict=True)
-        ):
+        if sum(steps) + 1 != t.numel() or overlaps(t):
             return  # with gaps or repetitions it isn't so easily said, and PyTorch lets it pass
         reach.append((t.storage_offset(), t.storage_offset() + t.numel()))
     (start, end), (its_start, its_end) = reach
     same = (start, end) == (its_start, its_end) and x.stride() == other.stride()
-    if start < its_end and its_start < end and not same:
+    if start < its_end and its_start < end and (whole or not same):
         raise RuntimeError(
             "unsupported operation: some elements of the input tensor and the written-to tensor "
             "refer to a single memory location. Please clone() the tensor before performing the "
@@ -148,14 +168,7 @@ def _refuse_overlap(x: Tensor, other: Tensor) -> None:
 
 
 def _require_castable(out: Any, target: Any) -> None:
-    result, wanted = from_numpy_dtype(out.dtype), from_numpy_dtype(target.dtype)
-    if result.category > wanted.category:
-        raise RuntimeError(
-            f"result type {result.tensor_type.removesuffix('Tensor')} can't be cast to the desired "
-            "output type "
-            f"{wanted.tensor_type.removesuffix('Tensor')}: convert the tensor first, e.g. x = "
-            "x.float()"
-        )
+    require_castable(from_numpy_dtype(out.dtype), from_numpy_dtype(target.dtype))
 
 
 def _start(op: type[Op], edges: tuple[Edge | None, ...], inputs: tuple[Any, ...]) -> Node:
@@ -221,14 +234,16 @@ def rebase_history(x: Tensor, node: Node, output: int, place: int = 0) -> None:
     history changes too."""
     base = x._base
     if base is None:
+        keep_retaining(x._edge, (node, output))
         x._edge = (node, output)
         return
-    window = Geometry.of(x)
-    copy = CopySlices(node, output, place, base._grad_edge(), Geometry.of(base), window)
+    window, meta, old = Geometry.of(x), x._make_meta(), base._grad_edge()
+    copy = CopySlices(node, output, place, old, Geometry.of(base), window)
     copy.outputs = ((base._array.shape, base._array.dtype),)
     base._edge = (copy, 0)
-    x._meta.own = edge_through_base(x, base)  # type: ignore[union-attr]
-    x._meta.seen = x._version  # type: ignore[union-attr]
+    keep_retaining(old, base._edge)
+    old, meta.own, meta.seen = meta.own, edge_through_base(x, base), x._version
+    keep_retaining(old, meta.own)
 
 
 class CopySlices(Node):
@@ -257,6 +272,8 @@ class CopySlices(Node):
         self.saved = (node,)  # what there is to free is the operation's
 
     def run(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
+        if self.saved is FREED:
+            self.check_saved()
         (g,) = grads
         arrived: list[Any] = [None] * len(self.node.outputs)
         arrived[self.output] = TakeWindow.fn(g, self.base, self.window)
@@ -271,6 +288,7 @@ class CopySlices(Node):
 
     def release(self) -> None:
         self.node.release()
+        self.saved = FREED
 
 
 class ViewThroughBase(Node):

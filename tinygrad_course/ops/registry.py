@@ -204,19 +204,40 @@ def settled(node: Node, scalar: Any) -> Array:
     return array
 
 
-def write_out(result: Any, out: Tensor) -> Tensor:
-    """Puts `result` into `out`, resized if need be, and returns it: the `out=` argument of
-    functions."""
+def write_out(result: Any, out: Any) -> Any:
+    """The `out=` argument of functions: puts `result` into `out`, resized if need be, and returns
+    it; `result` itself where `out` is None. Several results go into as many tensors.
+
+    RuntimeError where a gradient is needed, or `out` cannot hold numbers of that kind.
+    """
+    if out is None:
+        return result
+    if isinstance(result, tuple):
+        pairs = zip(result, out, strict=True)
+        filled = [write_out(one, target) for one, target in pairs]
+        return type(result)(filled)
     if result.requires_grad or out.requires_grad:
         raise RuntimeError(
             "functions with out=... arguments don't support automatic differentiation, but one of "
             "the arguments requires grad: "
             "leave out= away, or work under tg.no_grad()"
         )
+    require_castable(result.dtype, out.dtype)
     if out.shape != result.shape:
         out.resize_(result.shape)
     out.copy_(result)
     return out
+
+
+def require_castable(result: DType, wanted: DType) -> None:
+    """RuntimeError when a result of one type would lose its kind in another: floats in integers,
+    integers in bools."""
+    if result.category > wanted.category:
+        raise RuntimeError(
+            f"result type {result.tensor_type.removesuffix('Tensor')} can't be cast to the desired "
+            f"output type {wanted.tensor_type.removesuffix('Tensor')}: convert the tensor first, "
+            "e.g. x = x.float()"
+        )
 
 
 def edges_of(inputs: tuple[Any, ...]) -> tuple[Edge | None, ...] | None:
@@ -473,6 +494,7 @@ class Binary(Broadcast):
         def fast(self: Tensor, other: Any) -> Any:
             x, y = self, other
             a, ex = x._array, x._edge
+            recording = differentiable and mode.enabled
             kind = type(y)
             if kind is float or kind is int:
                 b, ey = y, None
@@ -484,7 +506,8 @@ class Binary(Broadcast):
                 if ey is None and y._meta is not None:
                     if y._meta.volatile:
                         return apply(x, y)
-                    ey = y._meta.edge(y)
+                    if recording:
+                        ey = y._meta.edge(y)
             else:
                 return apply(x, y) if named or is_operand(y) else NotImplemented
             if not plain or type(a) is not _ndarray:
@@ -492,8 +515,9 @@ class Binary(Broadcast):
             if ex is None and x._meta is not None:
                 if x._meta.volatile:
                     return apply(x, y)
-                ex = x._meta.edge(x)
-            if not mode.enabled or (ex is None and ey is None) or not differentiable:
+                if recording:
+                    ex = x._meta.edge(x)
+            if not recording or (ex is None and ey is None):
                 try:
                     out = forward(UNRECORDED, np, a, b)
                 except ValueError:
@@ -564,9 +588,10 @@ class View(Op):
         if not isinstance(x, Tensor):
             return cls.forward(UNRECORDED, xp_of(x), x, *args, **params)
         a, edge, meta = x._array, x._edge, x._meta
-        if edge is None and meta is not None and not meta.volatile:
+        recording = mode.enabled
+        if edge is None and meta is not None and recording and not meta.volatile:
             edge = meta.edge(x)
-        if edge is None or not mode.enabled:
+        if edge is None or not recording:
             return as_view(cls.forward(UNRECORDED, xp_of(a), a, *args, **params), x, None)
         node = _new(cls)
         node.edges, node.saved, node.guards = (edge,), (), ()
@@ -577,7 +602,7 @@ class View(Op):
         return as_view(out, x, (node, 0))
 
 
-def as_view(array: Array, x: Tensor, edge: Edge | None) -> Tensor:
+def as_view(array: Array, x: Tensor, edge: Edge | None, origin: str = "") -> Tensor:
     """The Tensor of `array`, a window on the memory of `x`: it shares storage and version counter,
     and knows its base."""
     storage = x._storage
@@ -596,6 +621,9 @@ def as_view(array: Array, x: Tensor, edge: Edge | None) -> Tensor:
         meta.volatile = source.volatile
         if source.base is not None:
             meta.base = source.base
+            meta.origin = source.origin
+    if origin or not mode.enabled:
+        meta.origin = origin if mode.enabled else "no_grad"
     meta.own, meta.seen = edge, counter[0]
     return view
 

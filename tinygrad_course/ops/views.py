@@ -609,11 +609,11 @@ class _Parts(View):
         edge = x._grad_edge() if mode.enabled and not x.volatile else None
         if edge is None:
             parts = cls.forward(UNRECORDED, xp_of(x._array), x._array, *args)
-            return tuple([as_view(part, x, None) for part in parts])
+            return tuple([as_view(part, x, None, "several") for part in parts])
         node = cls((edge,))
         parts = cls.forward(node, xp_of(x._array), x._array, *args)
         node.outputs = tuple([(part.shape, part.dtype) for part in parts])
-        return tuple([as_view(part, x, (node, i)) for i, part in enumerate(parts)])
+        return tuple([as_view(part, x, (node, i), "several") for i, part in enumerate(parts)])
 
 
 class Split(_Parts, fn=""):

@@ -33,6 +33,16 @@ class Geometry(NamedTuple):
             self.offset + 1 + sum((n - 1) * s for n, s in zip(self.shape, self.stride, strict=True))
         )
 
+    def repeats(self) -> bool:
+        """Whether several elements may lie in one place."""
+        reach = 0
+        steps = zip(self.stride, self.shape, strict=True)
+        for step, n in sorted((step, n) for step, n in steps if n > 1):
+            if step <= reach:
+                return True
+            reach += (n - 1) * step
+        return False
+
     def places(self, xp: Any) -> Array:
         """The place of each element in the storage."""
         places = xp.full(self.shape, self.offset, dtype=xp.int64)
@@ -40,11 +50,30 @@ class Geometry(NamedTuple):
             places += (xp.arange(n) * s).reshape((-1,) + (1,) * (len(self.shape) - dim - 1))
         return places
 
+    def on(self, flat: Array) -> Array:
+        """These elements of a flat storage, as a view."""
+        size = flat.itemsize
+        strides = tuple(s * size for s in self.stride)
+        return backend_of(flat).window(flat, self.shape, strides, self.offset * size)
 
-def _flat(xp: Any, x: Array, base: Geometry, window: Geometry) -> Array:
-    """A storage with `x` at `base` and zeros elsewhere."""
-    flat = xp.zeros(max(base.end(), window.end()), x.dtype)
-    flat[base.places(xp)] = x
+
+def _laid(xp: Any, x: Array, here: Geometry, other: Geometry) -> Array:
+    """A storage with `x` at `here`, added up where elements share a place, and zeros elsewhere."""
+    flat = xp.zeros(max(here.end(), other.end()), x.dtype)
+    if here.repeats():
+        backend_of(flat).scatter_add(flat, here.places(xp), x)
+    else:
+        here.on(flat)[...] = x
+    return flat
+
+
+def _share(xp: Any, flat: Array, base: Geometry) -> Array:
+    """`flat`, divided by how many elements of the base lie in each place, which all hold the same."""
+    if base.repeats():
+        ones = xp.ones(base.shape, flat.dtype)
+        counts = xp.zeros(flat.shape, flat.dtype)
+        backend_of(flat).scatter_add(counts, base.places(xp), ones)
+        flat /= xp.maximum(counts, 1)
     return flat
 
 
@@ -55,7 +84,7 @@ class TakeWindow(Op, fn=""):
 
     def forward(ctx, xp, x, /, base, window):
         ctx.save(base, window)
-        return _flat(xp, x, base, window)[window.places(xp)]
+        return window.on(_share(xp, _laid(xp, x, base, window), base)).copy()
 
     def backward(ctx, g):
         base, window = ctx.saved
@@ -69,9 +98,7 @@ class PutWindow(Op, fn=""):
 
     def forward(ctx, xp, x, /, base, window):
         ctx.save(base, window)
-        flat = xp.zeros(max(base.end(), window.end()), x.dtype)
-        backend_of(flat).scatter_add(flat, window.places(xp), x)
-        return flat[base.places(xp)]
+        return base.on(_share(xp, _laid(xp, x, window, base), base)).copy()
 
     def backward(ctx, g):
         base, window = ctx.saved
@@ -85,9 +112,9 @@ class BlankWindow(Op, fn=""):
 
     def forward(ctx, xp, x, /, base, window):
         ctx.save(base, window)
-        flat = _flat(xp, x, base, window)
-        flat[window.places(xp)] = 0
-        return flat[base.places(xp)]
+        flat = _share(xp, _laid(xp, x, base, window), base)
+        window.on(flat)[...] = 0
+        return base.on(flat).copy()
 
     def backward(ctx, g):
         base, window = ctx.saved
