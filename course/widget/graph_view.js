@@ -11,7 +11,7 @@ const el = (tag, attributes = {}, ...children) => {
 // The lines of `text` under one another, right of `before`.
 const indented = (before, text) => before + text.replaceAll("\n", "\n" + " ".repeat(before.length));
 
-let views = 0; // every view of a notebook needs ids of its own
+let views = 0; // every view of a notebook needs an id of its own
 
 function render({ model, el: root }) {
   const get = (name) => model.get(name);
@@ -19,8 +19,7 @@ function render({ model, el: root }) {
     model.set(name, value);
     model.save_changes();
   };
-  const name = (part) => `graph-view-${views}-${part}`;
-  views += 1;
+  const keysId = `graph-view-${(views += 1)}-keys`;
 
   // ---------------------------------------------------------------- the parts
 
@@ -44,9 +43,9 @@ function render({ model, el: root }) {
     buttons.start, buttons.back, buttons.next, buttons.end, slider, count,
   );
   const status = el("p", { class: "gv-status", role: "status", "aria-live": "polite" });
-  const canvas = el("div", { class: "gv-canvas", role: "listbox", "aria-describedby": name("keys") });
+  const canvas = el("div", { class: "gv-canvas", role: "listbox", "aria-describedby": keysId });
   const keys = el(
-    "p", { class: "gv-keys", id: name("keys") },
+    "p", { class: "gv-keys", id: keysId },
     "Arrows point where the data goes; gradients go the other way. Click a node, or walk: ↑ to its " +
       "inputs, ↓ to its users, ← → to its neighbours, Home, End, Esc.",
   );
