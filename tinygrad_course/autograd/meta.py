@@ -13,7 +13,6 @@ from typing import Any
 from .hooks import NodeHooks, keep_retaining
 from .node import AccumulateGrad, Edge
 
-
 FROZEN = {
     "several": "a view returned together with others by one operation (split, chunk, unbind)",
     "no_grad": "a view that was made while nothing was recorded (under no_grad)",
@@ -80,9 +79,9 @@ class Meta:
         """RuntimeError when the history of this view cannot be made anew."""
         if self.origin:
             raise RuntimeError(
-                f"this tensor is {FROZEN[self.origin]}, and {what} in place, so that its history would "
-                "have to be made anew, which is impossible for such views. Use an out-of-place "
-                "operation, or clone() the view first."
+                f"this tensor is {FROZEN[self.origin]}, and {what} in place, so that its history "
+                "would have to be made anew, which is impossible for such views. Use an "
+                "out-of-place operation, or clone() the view first."
             )
 
     def _follow_base(self, tensor: Any) -> None:

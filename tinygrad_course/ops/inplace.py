@@ -145,8 +145,8 @@ def overlaps(x: Tensor) -> bool:
 
 
 def refuse_overlap(x: Tensor, other: Tensor, whole: bool = False) -> None:
-    """RuntimeError when `other`, which is read, lies in part of the memory of `x`, which is written:
-    the result would depend on the order. `whole` refuses the very same window, too."""
+    """RuntimeError when `other`, which is read, lies in part of the memory of `x`, which is
+    written: the result would depend on the order. `whole` refuses the very same window, too."""
     if other is not x and (other._storage is None or other._storage is not x._storage):
         return
     if not x.numel() or not other.numel():

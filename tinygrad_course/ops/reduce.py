@@ -27,7 +27,7 @@ def _numpy_type(dtype, x):
 
 
 def _row_major(xp, y):
-    """`y` in row-major memory, as PyTorch's reductions make it; NumPy's follow their input's order."""
+    """`y` in row-major memory, as PyTorch's reductions make it; NumPy's follow their input."""
     if y.ndim < 2 or (y.flags.c_contiguous and not y.flags.f_contiguous):
         return y
     # Where a size is 1 NumPy's flags say nothing of the strides, which PyTorch shows all the same.

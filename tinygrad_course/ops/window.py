@@ -68,7 +68,7 @@ def _laid(xp: Any, x: Array, here: Geometry, other: Geometry) -> Array:
 
 
 def _share(xp: Any, flat: Array, base: Geometry) -> Array:
-    """`flat`, divided by how many elements of the base lie in each place, which all hold the same."""
+    """`flat`, divided by how many elements of the base lie in each place: all hold the same."""
     if base.repeats():
         ones = xp.ones(base.shape, flat.dtype)
         counts = xp.zeros(flat.shape, flat.dtype)
