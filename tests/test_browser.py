@@ -345,6 +345,14 @@ def test_names_roles_and_focus(view: Any) -> None:
     view.keyboard.press("ArrowUp")
     outline = "() => getComputedStyle(document.activeElement).outlineStyle"
     assert view.evaluate(outline) != "none"
+    view.locator("[data-step=end]").focus()
+    view.keyboard.press("Enter")
+    view.keyboard.press("Enter")  # at the end: nothing more happens, and the focus stays
+    assert view.evaluate("() => document.activeElement.dataset.step") == "end"
+    view.keyboard.press("Shift+Tab")
+    view.keyboard.press("Shift+Tab")
+    assert view.evaluate("() => document.activeElement.dataset.step") == "back"
+    view.click("[data-step=start]")
     view.locator(".gv-player input").focus()
     view.keyboard.press("ArrowRight")
     expect_status(view, "Step 1 of")

@@ -25,13 +25,13 @@ function render({ model, el: root }) {
 
   const buttons = Object.fromEntries(
     [
-      ["start", "|◂", "to the start", () => 0],
-      ["back", "◂ Back", "one step back", () => get("step") - 1],
-      ["next", "Next ▸", "one step on", () => get("step") + 1],
-      ["end", "▸|", "to the end", () => get("last")],
+      ["start", "|◂", "To the start", () => 0],
+      ["back", "◂ Back", "Back one step", () => get("step") - 1],
+      ["next", "Next ▸", "Next step", () => get("step") + 1],
+      ["end", "▸|", "To the end", () => get("last")],
     ].map(([key, text, words, target]) => {
       const button = el("button", { type: "button", "data-step": key, "aria-label": words, title: words }, text);
-      button.addEventListener("click", () => set("step", target()));
+      button.addEventListener("click", () => set("step", Math.min(Math.max(target(), 0), get("last"))));
       return [key, button];
     }),
   );
@@ -168,8 +168,9 @@ function render({ model, el: root }) {
     slider.setAttribute("aria-valuetext", get("status"));
     count.textContent = `${step} / ${last}`;
     player.hidden = last === 0;
-    buttons.start.disabled = buttons.back.disabled = step === 0;
-    buttons.end.disabled = buttons.next.disabled = step === last;
+    // Not `disabled`, which would take the keyboard's focus away from who pressed it last.
+    for (const key of ["start", "back"]) buttons[key].setAttribute("aria-disabled", step === 0);
+    for (const key of ["next", "end"]) buttons[key].setAttribute("aria-disabled", step === last);
     status.textContent = get("status");
     for (const [id, shape] of shapes) {
       const mark = marks[id] || "";
