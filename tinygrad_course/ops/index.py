@@ -228,8 +228,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     to."""
     parts, basic = _normalise(self, index)
     if basic:
-        target = basic_index(self, parts)
-        _set_view(target, value)
+        _set_view(self if _is_whole(parts, self.shape) else basic_index(self, parts), value)
         return
     if not isinstance(value, Tensor):
         value = Tensor._wrap(move(np.asarray(value, self.dtype.numpy), self.device))
@@ -244,6 +243,16 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
             "places that the index of a tensor "
             f"of shape {list(self.shape)} selects"
         ) from error
+
+
+def _is_whole(parts: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
+    """Whether the index takes everything as it is: x[...] and x[:] are x itself."""
+    if parts[-1] is Ellipsis:
+        parts = parts[:-1]
+    return all(
+        isinstance(part, slice) and part.indices(n) == (0, n, 1)
+        for part, n in zip(parts, shape, strict=False)
+    )
 
 
 def _set_view(target: Tensor, value: Any) -> None:
