@@ -459,6 +459,16 @@ row(
     bad=(NOT_BROADCAST, call(real(2), given([1, 2]))),
 )
 
+row("allclose", *CLOSE, bad=(NOT_BROADCAST, call(real(2), given([1, 2]))))
+row(
+    "equal",
+    call(real(2, 3), real(2, 3)),
+    call(real(2), real(3)),
+    TIES,
+    special(given([1.0, 2.0]), given([1.0, 2.0])),
+    call(real(0), real(0)),
+)
+
 # --- reductions -----------------------------------------------------------------------------------
 
 OVER = ({}, {"dim": 0}, {"dim": -1}, {"dim": 1, "keepdim": True})
@@ -1088,7 +1098,7 @@ row(
     dtypes=False,
 )
 row(
-    "nn.functional.conv2d",
+    "conv2d nn.functional.conv2d",
     call(real(2, 3, 5, 4), real(2, 3, 3, 2), real(2)),
     call(real(1, 2, 5, 5), real(4, 1, 2, 2), None, 2, 1, 1, 2),
     call(real(1, 6, 6), real(1, 1, 2, 2), dilation=2),
@@ -1096,7 +1106,7 @@ row(
     dtypes=False,
 )
 row(
-    "nn.functional.max_pool2d",
+    "max_pool2d nn.functional.max_pool2d",
     call(real(2, 2, 4, 4), 2),
     call(real(1, 5, 5), (2, 3), 1, 1),
     call(real(1, 1, 5, 5), 2, ceil_mode=True),

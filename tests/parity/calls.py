@@ -122,6 +122,41 @@ def perform(made: Made, name: str, form: str) -> Any:
         return error
 
 
+# --- differentiating ----------------------------------------------------------------------------
+
+
+def weights(shape: tuple[int, ...], place: int = 0) -> np.ndarray:
+    """Numbers of that shape to weigh a result or a gradient with."""
+    count = int(np.prod(shape, dtype=int))
+    return (0.5 + (np.arange(1, count + 1) * 0.7548776662 + place * 0.569840291) % 1).reshape(shape)
+
+
+def first_order(lib: ModuleType, made: Made, result: Any, create_graph: bool = False) -> Any:
+    """The gradients of the weighed results for `made.leaves`, or the exception."""
+    roots = [r for r in flat(result) if isinstance(r, lib.Tensor) and r.requires_grad]
+    try:
+        given = [tensor(lib, weights(tuple(r.shape), i)).to(r.dtype) for i, r in enumerate(roots)]
+        return lib.autograd.grad(
+            roots, made.leaves, given, create_graph=create_graph, allow_unused=True
+        )
+    except Exception as error:
+        return error
+
+
+def second_order(lib: ModuleType, made: Made, grads: Any) -> Any:
+    """The gradients of the weighed gradients."""
+    roots = [g for g in grads if g is not None and g.requires_grad]
+    if not roots:
+        return ()
+    try:
+        given = [
+            tensor(lib, weights(tuple(r.shape), 7 + i)).to(r.dtype) for i, r in enumerate(roots)
+        ]
+        return lib.autograd.grad(roots, made.leaves, given, allow_unused=True)
+    except Exception as error:
+        return error
+
+
 # --- comparing ------------------------------------------------------------------------------------
 
 

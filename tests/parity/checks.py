@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,18 @@ import torch
 import tinygrad_course as tg
 
 from ..samples import SAMPLES, Arg, Call, Rows
-from .calls import Made, difference, flat, forms_of, lookup, perform, tensor, unequal
+from .calls import (
+    Made,
+    difference,
+    first_order,
+    flat,
+    forms_of,
+    lookup,
+    perform,
+    second_order,
+    tensor,
+    unequal,
+)
 
 DTYPES = ("float16", "float64", "int64", "int32", "int16", "int8", "uint8", "bool")
 LAYOUTS = ("transposed", "sliced", "expanded")
@@ -111,38 +121,6 @@ def errors(name: str) -> Iterator[Verdict]:
 # --- derivatives ----------------------------------------------------------------------------------
 
 
-def weights(shape: tuple[int, ...], place: int = 0) -> np.ndarray:
-    """Numbers of that shape to weigh a result or a gradient with."""
-    count = int(np.prod(shape, dtype=int))
-    return (0.5 + (np.arange(1, count + 1) * 0.7548776662 + place * 0.569840291) % 1).reshape(shape)
-
-
-def first_order(lib: ModuleType, made: Made, result: Any, create_graph: bool = False) -> Any:
-    """The gradients of the weighed results for `made.leaves`, or the exception."""
-    roots = [r for r in flat(result) if isinstance(r, lib.Tensor) and r.requires_grad]
-    try:
-        given = [tensor(lib, weights(tuple(r.shape), i)).to(r.dtype) for i, r in enumerate(roots)]
-        return lib.autograd.grad(
-            roots, made.leaves, given, create_graph=create_graph, allow_unused=True
-        )
-    except Exception as error:
-        return error
-
-
-def second_order(lib: ModuleType, made: Made, grads: Any) -> Any:
-    """The gradients of the weighed gradients."""
-    roots = [g for g in grads if g is not None and g.requires_grad]
-    if not roots:
-        return ()
-    try:
-        given = [
-            tensor(lib, weights(tuple(r.shape), 7 + i)).to(r.dtype) for i, r in enumerate(roots)
-        ]
-        return lib.autograd.grad(roots, made.leaves, given, allow_unused=True)
-    except Exception as error:
-        return error
-
-
 def _same_grads(ours: Any, theirs: Any) -> str | None:
     if isinstance(ours, Exception) or isinstance(theirs, Exception):
         return difference(ours, theirs)
@@ -187,6 +165,8 @@ def _differentiated(name: str, order: int) -> Iterator[Verdict]:
             b = first_order(torch, yours, theirs, order == 2)
             if order == 1:
                 yield Verdict(case, _same_grads(a, b))
+            elif isinstance(a, Exception) and not isinstance(b, Exception):
+                yield Verdict(case, difference(a, b))
             elif _finite(a) and _finite(b):
                 again = second_order(tg, mine, a), second_order(torch, yours, b)
                 if again == ((), ()):

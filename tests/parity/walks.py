@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import sys
 import warnings
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
@@ -260,9 +261,18 @@ class Runner:
             result = self.perform(step)
             if makes:
                 self.pool[-1] = result
+            else:
+                self.look()
             return self.seen(result) if isinstance(result, self.lib.Tensor) else result
         except Exception as error:
             return type(error).__name__
+
+    def look(self) -> None:
+        """Asks all tensors for their history: until then PyTorch takes a view that was made before
+        its base had one for a leaf."""
+        for x in self.pool:
+            with suppress(RuntimeError, AttributeError):
+                x.grad_fn  # noqa: B018
 
     def operand(self, value: Any) -> Any:
         if isinstance(value, tuple) and value and value[0] == "tensor":
@@ -271,6 +281,22 @@ class Runner:
                 raise LookupError("an earlier step failed")
             return found
         return value
+
+    def leave_alone(self, kind: str, x: Any, others: list[Any]) -> None:
+        """Gives up what has no one right answer: the layout of a result of tensors that lie
+        differently, and changes in place where operands share memory but are not the same."""
+        for other in others:
+            if not isinstance(other, self.lib.Tensor):
+                continue
+            if kind == "call" and other.stride() != x.stride():
+                if not (x.is_contiguous() and other.is_contiguous()):
+                    raise LookupError("laid out differently")
+            elif kind == "put" or (kind == "change" and x is not other):
+                if _start(x) != _start(other):
+                    continue
+                raise LookupError("in the same memory")
+        if kind != "call" and 0 in x.stride():
+            raise LookupError("overlaps itself")
 
     def perform(self, step: Step) -> Any:
         kind, *rest = step
@@ -286,8 +312,7 @@ class Runner:
         if kind in ("call", "change"):
             name, i, *others = rest
             x, others = self.operand(("tensor", i)), [*map(self.operand, others)]
-            if name == "copy_" and _start(x) == _start(others[0]):
-                raise LookupError("done by PyTorch or not, after a look at the memory")
+            self.leave_alone(kind, x, others)
             return getattr(x, name)(*others)
         if kind == "view":
             (name, *arguments), i, part = rest
@@ -310,8 +335,7 @@ class Runner:
         if kind == "put":
             x = self.operand(("tensor", rest[0]))
             value = self.operand(rest[2])
-            if 0 in x.stride() or _start(x) == _start(value):
-                raise LookupError("refused by PyTorch or not, after a long look at the memory")
+            self.leave_alone(kind, x, [value])
             x[_place(rest[1])] = value
             return x
         x = self.operand(("tensor", rest[0]))
@@ -389,7 +413,8 @@ def _plain(x: Any) -> Any:
 def same(a: Any, b: Any) -> bool:
     """Whether two notes agree: numbers to rounding, all else exactly."""
     if isinstance(a, float) and isinstance(b, float):
-        return bool(np.isclose(a, b, rtol=1e-8, atol=1e-10, equal_nan=True))
+        # Where infinity met zero, anything may have come out.
+        return not np.isfinite([a, b]).all() or bool(np.isclose(a, b, rtol=1e-8, atol=1e-10))
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         return len(a) == len(b) and all(map(same, a, b))
     return type(a) is type(b) and bool(a == b)
