@@ -11,8 +11,6 @@ from course.observe import Tree
 from course.oracle import Oracle
 from course.trial import Run, Trials
 
-PASSED = "passed"
-
 
 @dataclass(frozen=True, slots=True)
 class Failure:

@@ -13,7 +13,7 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
-from course.grade.kernel import limit_resources
+from course.grade.kernel import die_with_parent, limit_resources
 
 KERNEL = "course-grader"
 
@@ -65,6 +65,7 @@ def main(arguments: Sequence[str]) -> int:
     policy_file, notebook = map(Path, arguments)
     policy = json.loads(policy_file.read_text(encoding="utf-8"))
     control = policy_file.parent
+    die_with_parent()
     limit_resources(policy["limits"])
     watch_kernels()
     options = [
