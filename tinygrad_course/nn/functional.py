@@ -14,6 +14,7 @@ from ..ops import elementwise, loss
 from ..ops import softmax as _softmax
 from ..ops.conv import conv2d
 from ..ops.linear import linear
+from ..ops.masks import one_hot
 from ..ops.pool import max_pool2d
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "max_pool2d_with_indices",
     "mse_loss",
     "nll_loss",
+    "one_hot",
     "relu",
     "relu_",
     "sigmoid",

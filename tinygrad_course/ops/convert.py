@@ -212,10 +212,10 @@ def fill_(self: Tensor, value: Any) -> Tensor:
         # Its own memory may be among what is overwritten.
         return copy_(self, value.clone() if value._storage is self._storage else value)
     if overlaps(self):  # writing one value several times to one place is no ambiguity
-        from .views import basic_index
+        from .slices import Slice
 
         once = [slice(1 if s == 0 else None) for s in self.stride()]
-        fill_(basic_index(self, (*once, ...)), value)
+        fill_(Slice.fn(self, (*once, ...)), value)
         return self
     return change(_Fill, self, (), {"value": number_for(value, self.dtype)})
 

@@ -1,630 +1,411 @@
-"""Indexing: picking elements out by place, and putting gradients (or values) back there.
+"""Indexing: x[...] in all its forms, read and written.
 
-`x[...]` with ints, slices, None and Ellipsis is a view; with bool masks, tensors or lists of ints
-it copies. When a place is picked several times its gradients add up. Lesson 03.
+Ints, slices, None and Ellipsis make views, one after the other from the left; what is left are
+places: tensors, lists and masks, which pick elements and copy. When a place is picked several times
+its gradients add up. Lesson 03.
 """
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from ..autograd.node import FREED, unbroadcast
+from ..autograd.node import unbroadcast
 from ..autograd.variable import Tensor
-from ..device import backend_of, move, xp_of
-from ..dtype import bool_, number_for
-from ..shape import broadcast_shapes, wrap_dim
+from ..device import Array, move, xp_of
+from ..dtype import number_for
 from .convert import memory_order
-from .elementwise import where
 from .inplace import change, refuse_overlap
+from .places import addresses, picked_order, picked_shape, scatter_flat, scatter_rows, wrapped
 from .registry import Op, function, method
-from .views import Select, _Index, basic_index, expand, select
+from .slices import Alias, Select, Slice, along, select
+from .views import unsqueeze
 
 
-class _Indexing(Op):
-    """An operation that keeps an index: a second backward finds it freed, like saved tensors."""
-
-    __slots__ = ()
-
-    def release(self):
-        self.saved, self.guards = FREED, []
-
-
-class _TakeIndex(_Indexing, fn="", node="IndexBackward0"):
-    """x[index] for an index with masks or arrays of places; dx = zeros with g added at those
-    places."""
+class Index(Op, fn="", node="IndexBackward0"):
+    """x[…] with tensors of places for the dims `at`; dx = zeros with g added at those places."""
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, /, index):
-        if ctx.needs[0]:
-            ctx.save(x.shape, _own(index))
-        y = x[index]
-        return y if memory_order(x) == "K" else xp.array(y, order="C")
+    def forward(ctx, xp, x, *places, at):
+        ctx.save(x.shape, at, *places)
+        if not x.flags.c_contiguous:
+            order = picked_order(x, places, at)[::-1]
+            shape = picked_shape(x.shape, places, at)
+            out = xp.empty([shape[d] for d in order], x.dtype)
+            out = out.transpose([order.index(d) for d in range(len(order))])
+            out[...] = x[_index(x, places, at)]
+            return out
+        if len(at) == 1:
+            return xp.take(x, places[0], at[0])  # three times as fast as x[:, places]
+        return xp.ascontiguousarray(x[_index(x, places, at)])
 
     def backward(ctx, g):
-        shape, index = ctx.saved
-        return AddIndex.fn(g, shape, index)
-
-
-def _own(index: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A copy of the index, whose places somebody may overwrite before backward."""
-    return tuple(part.copy() if hasattr(part, "strides") else part for part in index)
+        shape, at, *places = ctx.saved
+        return AddIndex.fn(g, *places, shape=shape, at=at), *(None,) * len(places)
 
 
 class AddIndex(Op, fn=""):
-    """Zeros of `shape` with x added at [index]; dx = g[index]."""
+    """Zeros of `shape` with x added at the places of the dims `at`; dx = g[places]."""
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, /, shape, index):
-        ctx.save(index)
+    def forward(ctx, xp, x, *places, shape, at):
+        ctx.save(at, *places)
         out = xp.zeros(shape, x.dtype)
-        backend_of(out).scatter_add(out, index, x)
-        return out
+        last = at[-1] + 1  # of the dims behind whole rows are added
+        return scatter_rows(out, addresses(xp, shape[:last], places, at), x)
 
     def backward(ctx, g):
-        (index,) = ctx.saved
-        return _TakeIndex.fn(g, index)
+        at, *places = ctx.saved
+        return Index.fn(g, *places, at=at), *(None,) * len(places)
 
 
-class _SetIndex(_Indexing, fn="", node="IndexPutBackward0"):
-    """x with y written at [index], for x[index] = y; dx = g without those places, dy = g[index]."""
+class IndexPut(Op, fn="", node="IndexPutBackward0"):
+    """x with y written (or added) at the places of the dims `at`; dx = g without them (or g),
+    dy = g[places]."""
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, y, /, index):
-        ctx.save(_own(index), y.shape)
-        out = x.copy()
-        out[index] = y
+    def forward(ctx, xp, x, y, *places, at, accumulate=False, inplace=False):
+        ctx.save(y.shape, at, accumulate, *places)
+        out = x if inplace else xp.array(x, order=memory_order(x))
+        if accumulate:
+            flat = addresses(xp, x.shape, places, at)
+            return scatter_flat(out, flat, xp.broadcast_to(y, flat.shape))
+        out[_index(x, places, at)] = y
         return out
 
     def backward(ctx, g):
-        index, shape = ctx.saved
-        gx = _BlankIndex.fn(g, index) if ctx.needs[0] else None
-        return gx, _sum_to(_TakeIndex.fn(g, index), shape) if ctx.needs[1] else None
+        shape, at, accumulate, *places = ctx.saved
+        gx = gy = None
+        if ctx.needs[0]:
+            gx = g if accumulate else BlankIndex.fn(g, *places, at=at)
+        if ctx.needs[1]:
+            gy = Index.fn(g, *places, at=at)
+            gy = unbroadcast(gy, shape) if tuple(gy.shape) != tuple(shape) else gy
+        return gx, gy, *(None,) * len(places)
 
 
-class _BlankIndex(Op, fn=""):
-    """x with zeros at [index]; dx = g with zeros there."""
+class BlankIndex(Op, fn=""):
+    """x with zeros at the places of the dims `at`; dx = g with zeros there."""
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, /, index):
-        ctx.save(index)
+    def forward(ctx, xp, x, *places, at):
+        ctx.save(at, *places)
         out = x.copy()
-        out[index] = 0
+        out[_index(x, places, at)] = 0
         return out
 
     def backward(ctx, g):
-        (index,) = ctx.saved
-        return _BlankIndex.fn(g, index)
+        at, *places = ctx.saved
+        return BlankIndex.fn(g, *places, at=at), *(None,) * len(places)
 
 
-def _sum_to(g: Any, shape: tuple[int, ...]) -> Any:
-    return unbroadcast(g, shape) if tuple(g.shape) != tuple(shape) else g
+def _index(x: Array, places: tuple[Array, ...], at: tuple[int, ...]) -> tuple[Any, ...]:
+    """The index for NumPy."""
+    index: list[Any] = [slice(None)] * x.ndim
+    for dim, part in zip(at, places, strict=True):
+        index[dim] = part
+    return tuple(index)
 
 
-def _normalise(x: Tensor, index: Any) -> tuple[tuple[Any, ...], bool]:
-    """The index as a tuple for the array, one dim or more per entry, and whether it is basic (a
-    view)."""
-    parts = index if isinstance(index, tuple) else (index,)
-    found: list[Any] = []
-    basic, dims = True, 0
-    for part in parts:
-        if isinstance(part, Tensor):
-            kind = part._array.dtype.kind
-            if kind == "f":
-                raise IndexError(
-                    "tensors used as indices must be long, int, byte or bool tensors, not "
-                    f"{part.dtype!r}"
-                )
-            if kind != "b" and part.ndim == 0:
-                part = int(part.item())
-            else:
-                if part._array.dtype == np.uint8:  # before there was a bool type, masks were bytes
-                    part = part.to(bool_)
-                part = move(part._array, x.device)
-        elif isinstance(part, list | np.ndarray | range):
-            host = np.asarray(part)
-            if host.size == 0:
-                host = host.astype(np.int64)
-            if host.dtype.kind not in "iub":
-                raise IndexError(f"indices must be ints or bools, not {host.dtype}")
-            part = move(host, x.device)
-        elif isinstance(part, np.integer | np.bool_):
-            part = part.item()
-        elif isinstance(part, slice):
-            part = slice(*(v if v is None else int(v) for v in (part.start, part.stop, part.step)))
-            if part.step is not None and part.step <= 0:
-                raise ValueError(
-                    "step must be greater than zero: a tensor has no negative strides, use flip()"
-                )
-        elif not (part is None or part is Ellipsis or isinstance(part, bool | int)):
-            raise TypeError(
-                "only integers, slices (`:`), ellipsis (`...`), None and long or bool Variables "
-                "are valid indices (got "
-                f"{type(part).__name__})"
+# --- from what stands in the brackets to a view and places ----------------------------------------
+
+
+def _parts(index: Any) -> tuple[Any, ...]:
+    """What stands in the brackets, part by part."""
+    if isinstance(index, tuple):
+        return index
+    if isinstance(index, list) and len(index) < 32:
+        if any(
+            part is None or part is Ellipsis or isinstance(part, Tensor | list | tuple | slice)
+            for part in index
+        ):
+            warnings.warn(
+                "a list with slices or sequences in it is taken for a tuple of indices, which is "
+                "deprecated: write x[tuple(seq)], or x[tg.tensor(seq)]",
+                UserWarning,
+                stacklevel=4,
             )
-        if hasattr(part, "strides"):
-            basic = False
-            dims += part.ndim if part.dtype == bool else 1
-        elif isinstance(part, bool):
-            basic = False
-        elif part is not None and part is not Ellipsis:
-            dims += 1
-        found.append(part)
-    if dims > x.ndim:
-        raise IndexError(f"too many indices for tensor of dimension {x.ndim}: {dims} were given")
-    _check_ints(x, found, dims)
-    if Ellipsis not in [p for p in found if not hasattr(p, "strides")]:
-        found.append(Ellipsis)  # also keeps NumPy from turning a fully indexed array into a scalar
-    return tuple(found), basic
+            return tuple(index)
+    return (index,)
 
 
-def _check_ints(x: Tensor, parts: list[Any], dims: int) -> None:
-    dim = 0
-    for part in parts:
-        if part is Ellipsis:
-            dim += x.ndim - dims
-        elif part is None or isinstance(part, bool):
-            continue
-        elif hasattr(part, "strides"):
-            if part.dtype == bool:
-                shape = tuple(x.shape[dim : dim + part.ndim])
-                if tuple(part.shape) != shape:
-                    raise IndexError(
-                        f"The shape of the mask {list(part.shape)} at index {dim} does not match "
-                        "the shape of the indexed tensor "
-                        f"{list(x.shape)} at index {dim}"
-                    )
-                dim += part.ndim
-                continue
-            n = x.shape[dim]
-            if part.size and not bool(((part >= -n) & (part < n)).all()):
-                bad = part[(part < -n) | (part >= n)].reshape(-1)[0]
-                raise IndexError(
-                    f"index {int(bad)} is out of bounds for dimension {dim} with size {n}"
+def _settled(part: Any, x: Tensor) -> Any:
+    """One part as an int, a bool, None, Ellipsis, a slice, or a Tensor of places or a mask."""
+    if isinstance(part, list | tuple | range):
+        array = np.array(part)
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"an index is made of ints or bools, not of {array.dtype}: {part!r}")
+        part = Tensor._wrap(array if array.dtype.kind == "b" else array.astype(np.int64))
+    elif isinstance(part, np.ndarray):
+        part = Tensor._wrap(part)
+    if isinstance(part, Tensor):
+        kind, width = part._array.dtype.kind, part._array.itemsize
+        if kind == "f" or (kind == "i" and width < 4):
+            raise IndexError(
+                "tensors used as indices must be long, int, byte or bool tensors, not "
+                f"{part.dtype!r}"
+            )
+        if kind == "u":
+            if part.ndim:
+                warnings.warn(
+                    "indexing with dtype torch.uint8 is now deprecated, please use a dtype "
+                    "torch.bool instead",
+                    UserWarning,
+                    stacklevel=5,
                 )
-            dim += 1
+            part = part.bool()
+        elif kind == "i" and part.ndim == 0:
+            return int(part)
+        array = move(part._array, x.device)
+        return part if array is part._array else Tensor._wrap(array)
+    if isinstance(part, slice):
+        bounds = (part.start, part.stop, part.step)
+        part = slice(*(None if v is None else _bound(v) for v in bounds))
+        if part.step is not None and part.step <= 0:
+            raise ValueError(
+                "step must be greater than zero: a tensor has no negative strides, use flip()"
+            )
+        return part
+    if isinstance(part, np.integer):
+        return int(part)
+    if part is None or part is Ellipsis or isinstance(part, bool | int):
+        return part
+    error = TypeError if isinstance(part, str) else IndexError
+    raise error(
+        "only integers, slices (`:`), ellipsis (`...`), None and long or bool tensors are valid "
+        f"indices (got {type(part).__name__})"
+    )
+
+
+def _bound(value: Any) -> int:
+    try:
+        return int(value.__index__())
+    except (AttributeError, TypeError):
+        raise TypeError(
+            "slice indices must be integers or None or have an __index__ method, not "
+            f"{type(value).__name__}"
+        ) from None
+
+
+class _Places:
+    """The tensors of places found in an index, and the dims they are for."""
+
+    def __init__(self) -> None:
+        self.tensors: list[Tensor] = []
+        self.at: tuple[int, ...] = ()
+        self.masks = 0
+
+    def add(self, view: Tensor, part: Tensor, dim: int) -> int:
+        """Notes places for `dim`, or a mask for as many dims as it has; returns the next dim."""
+        if part._array.dtype != bool:
+            array = wrapped(part._array, view.shape[dim], f" for dimension {dim}")
+            self.tensors.append(part if array is part._array else Tensor._wrap(array))
+            self.at += (dim,)
+            return dim + 1
+        shape = view.shape[dim : dim + part.ndim]
+        if part.shape != shape:
+            raise IndexError(
+                f"The shape of the mask {list(part.shape)} at index {dim} does not match the shape "
+                f"of the indexed tensor {list(view.shape)} at index {dim}"
+            )
+        self.masks += 1
+        self.tensors += [Tensor._wrap(places) for places in part._array.nonzero()]
+        self.at += tuple(range(dim, dim + part.ndim))
+        return dim + part.ndim
+
+    def shape(self, view: Tensor) -> tuple[int, ...]:
+        """The shape of what they pick; IndexError when they don't broadcast."""
+        try:
+            return picked_shape(view.shape, [p._array for p in self.tensors], self.at)
+        except ValueError:
+            raise IndexError(
+                "shape mismatch: indexing tensors could not be broadcast together with shapes "
+                f"{', '.join(str(list(p.shape)) for p in self.tensors)}"
+            ) from None
+
+
+def _resolve(x: Tensor, index: Any) -> tuple[Tensor, _Places]:
+    """The view that the ints, slices, … of an index make, and the places to pick in it."""
+    parts = [_settled(part, x) for part in _parts(index)]
+    used = sum(_dims_of(part) for part in parts)
+    if used > x.ndim:
+        if x.ndim == 0 and len(parts) == 1 and not isinstance(parts[0], Tensor):
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor to "
+                "a number"
+            )
+        raise IndexError(f"too many indices for tensor of dimension {x.ndim}: {used} were given")
+    view, places, dim = x, _Places(), 0
+    for part in parts:
+        if isinstance(part, bool) or (isinstance(part, Tensor) and part.ndim == 0):
+            view = unsqueeze(view, dim)  # a number's mask: of a new dim, whose only place is taken
+            part = Tensor._wrap(xp_of(x._array).zeros(int(part), np.int64))
+        if part is Ellipsis:
+            dim += x.ndim - used
+        elif part is None:
+            view, dim = unsqueeze(view, dim), dim + 1
+        elif isinstance(part, Tensor):
+            dim = places.add(view, part, dim)
+        elif isinstance(part, slice):
+            view, dim = view if part == slice(None) else Slice.fn(view, along(dim, part)), dim + 1
         else:
-            n = x.shape[dim]
-            if isinstance(part, int) and not -n <= part < n:
+            n = view.shape[dim]
+            if not -n <= part < n:
                 raise IndexError(f"index {part} is out of bounds for dimension {dim} with size {n}")
-            dim += 1
+            view = Select.fn(view, along(dim, part))
+    return view, places
+
+
+def _dims_of(part: Any) -> int:
+    if isinstance(part, Tensor):
+        return part.ndim if part._array.dtype == bool else 1
+    return int(isinstance(part, slice) or type(part) is int)
 
 
 def _is_plain(index: tuple[Any, ...]) -> bool:
-    """Whether NumPy can take the index as it is: ints, slices without a step or with a positive
-    one, None and Ellipsis."""
+    """Whether NumPy can take the index as it is: ints, slices and one Ellipsis."""
     for part in index:
         kind = type(part)
         if kind is slice:
             if part.step is not None and (type(part.step) is not int or part.step <= 0):
                 return False
-        elif kind is not int and part is not None and part is not Ellipsis:
+        elif kind is not int and part is not Ellipsis:
             return False
     return True
 
 
+def _plain_view(x: Tensor, parts: tuple[Any, ...]) -> Tensor | None:
+    """x[parts] in one step when there are only ints and slices; None when it has to go the long
+    way, which also knows what may be wrong."""
+    if not parts or not _is_plain(parts):
+        return None
+    last = next((p for p in reversed(parts) if p is not Ellipsis and p != slice(None)), parts[-1])
+    if last is Ellipsis:
+        return None
+    if Ellipsis not in parts:
+        parts = (*parts, ...)  # keeps NumPy from turning a single element into a number
+    try:
+        return (Select if type(last) is int else Slice).apply(x, parts)
+    except IndexError:
+        return None
+
+
 def getitem(self: Tensor, index: Any) -> Tensor:
     """x[index]: a view for ints, slices, None and Ellipsis, a copy for masks and places."""
-    plain = index if type(index) is tuple else (index,)
-    if _is_plain(plain):
-        op = Select if type(index) is int else _Index
-        if Ellipsis not in plain:
-            plain = (*plain, Ellipsis)  # keeps NumPy from turning a single element into a number
-        try:
-            return op.apply(self, plain)
-        except IndexError:
-            pass  # the long way says what is wrong in PyTorch's words
-    parts, basic = _normalise(self, index)
-    return _Index.apply(self, parts) if basic else _TakeIndex.apply(self, parts)
+    view = _plain_view(self, index if type(index) is tuple else (index,))
+    if view is not None:
+        return view
+    view, places = _resolve(self, index)
+    if places.at:
+        places.shape(view)
+        return Index.apply(view, *places.tensors, at=places.at)
+    return Alias.fn(self) if view is self else view
 
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:
     """x[index] = value, in place, with history: the value gets the gradient of the places it went
     to."""
-    parts, basic = _normalise(self, index)
-    if basic:
-        _set_view(self if _is_whole(parts, self.shape) else basic_index(self, parts), value)
-        return
-    if not isinstance(value, Tensor):
-        value = Tensor._wrap(move(np.asarray(value, self.dtype.numpy), self.device))
-    else:
-        refuse_overlap(self, value, whole=True)
-        value = value.to(self.device)
-    try:
-        change(_SetIndex, self, (value.to(self.dtype),), {"index": parts})
-    except ValueError as error:
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to the "
-            "places that the index of a tensor "
-            f"of shape {list(self.shape)} selects"
-        ) from error
-
-
-def _is_whole(parts: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
-    """Whether the index takes everything as it is: x[...] and x[:] are x itself."""
-    if parts[-1] is Ellipsis:
-        parts = parts[:-1]
-    return all(
-        isinstance(part, slice) and part.indices(n) == (0, n, 1)
-        for part, n in zip(parts, shape, strict=False)
-    )
-
-
-def _set_view(target: Tensor, value: Any) -> None:
+    if not isinstance(value, Tensor | bool | int | float | np.integer):
+        raise TypeError(f"can't assign a {type(value).__name__} to a {self.type()}")
+    view = _plain_view(self, index if type(index) is tuple else (index,))
+    places = None
+    if view is None:
+        view, places = _resolve(self, index)
+    shape = places.shape(view) if places and places.at else view.shape
     if isinstance(value, Tensor):
         # Leading dims of size 1 may be dropped: x[0] = row also for a row of shape (1, n).
-        while value.ndim > target.ndim and value.shape[0] == 1:
+        while value.ndim > len(shape) and value.shape[0] == 1:
             value = select(value, 0, 0)
-        if value.ndim > target.ndim or any(
-            n not in (1, m)
-            for n, m in zip(reversed(value.shape), reversed(target.shape), strict=False)
-        ):
-            raise RuntimeError(
-                f"expand(v, size): the value of shape {list(value.shape)} cannot be written to a "
-                f"place of shape {list(target.shape)}"
-            )
-        if value.ndim == 0:
-            target.fill_(value)
-        else:
-            target.copy_(expand(value, target.shape))
-    elif isinstance(value, int | float):
-        target.fill_(value)
+    if index is False:
+        return
+    if places and places.at:
+        _put(view, places, value, shape)
+    elif isinstance(value, Tensor):
+        view.copy_(value)
     else:
-        target.copy_(Tensor._wrap(move(np.asarray(value, target.dtype.numpy), target.device)))
+        view.fill_(value)
 
 
-# --- along one dim --------------------------------------------------------------------------------
+def _put(
+    x: Tensor, places: _Places, values: Any, shape: tuple[int, ...], accumulate: bool = False
+) -> Tensor:
+    """Writes `values` to the places of x, in place."""
+    values = _fitting(x, places, values, shape, accumulate)
+    refuse_overlap(x, values, whole=True)
+    params = {"at": places.at, "accumulate": accumulate, "inplace": True}
+    return change(IndexPut, x, (values, *places.tensors), params)
 
 
-def _along(xp: Any, places: Any, dim: int) -> tuple[Any, ...]:
-    """An index that picks, at every position, the place that `places` names along `dim`."""
-    grid = [
-        xp.arange(n).reshape((-1,) + (1,) * (places.ndim - i - 1))
-        for i, n in enumerate(places.shape)
-    ]
-    grid[dim] = places
-    return tuple(grid)
-
-
-def _require_places(places: Any, n: int, name: str, error: type[Exception] = RuntimeError) -> None:
-    if places.dtype.kind not in "iu" or places.dtype.itemsize not in (4, 8):
+def _fitting(
+    x: Tensor, places: _Places, values: Any, shape: tuple[int, ...], accumulate: bool
+) -> Tensor:
+    """`values` as a Tensor that can be written to places of x of this shape."""
+    if not isinstance(values, Tensor):
+        xp = xp_of(x._array)
+        return Tensor._wrap(xp.asarray(number_for(values, x.dtype), x._array.dtype))
+    # A single element under a mask is filled in, which converts; anything else is not converted.
+    filled = values.numel() == 1 and places.masks == 1 and not accumulate
+    if values.dtype is not x.dtype and not filled:
         raise RuntimeError(
-            f"{name}(): Expected dtype int64 for index, got {places.dtype}: convert with .long()"
+            "Index put requires the source and destination dtypes match, got "
+            f"{x.dtype!r} for the destination and {values.dtype!r} for the source"
         )
-    if places.size and not bool(((places >= 0) & (places < n)).all()):
-        bad = places[(places < 0) | (places >= n)].reshape(-1)[0]
-        raise error(f"{name}(): index {int(bad)} is out of bounds for dimension with size {n}")
+    if values.ndim > len(shape) or any(
+        n not in (1, m) for n, m in zip(values.shape[::-1], shape[::-1], strict=False)
+    ):
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "
+            f"indexing result of shape {list(shape)}"
+        )
+    return values.to(x.device).to(x.dtype)
 
 
-class Gather(Op, fn=""):
-    """out[i, j] = x[i, places[i, j]] along dim 1, likewise for others; dx = zeros with g added
-    there."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, places, /, dim):
-        ctx.save(x.shape, places, dim)
-        return xp.ascontiguousarray(x[_along(xp, places, dim)]) if x.ndim else x.copy()
-
-    def backward(ctx, g):
-        shape, places, dim = ctx.saved
-        return put_along(g, places, shape, dim), None
-
-
-class PutAlong(Op, fn=""):
-    """Zeros of `shape` with x added at the places along `dim`: the adjoint of gather; dx =
-    gather(g)."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, places, /, shape, dim):
-        ctx.save(places, dim)
-        out = xp.zeros(shape, x.dtype)
-        if not shape:
-            return out + x
-        backend_of(out).scatter_add(out, _along(xp, places, dim), x)
-        return out
-
-    def backward(ctx, g):
-        places, dim = ctx.saved
-        return Gather.fn(g, places, dim), None
+def _given(input: Tensor, indices: Any, values: Any) -> tuple[_Places, tuple[int, ...]]:
+    """The places that index_put was given, one tensor or mask after the other, and their shape."""
+    if not isinstance(values, Tensor):
+        raise TypeError(f"index_put(): values must be a Tensor, not {type(values).__name__}")
+    if not isinstance(indices, tuple | list):
+        raise TypeError(
+            f"index_put(): indices must be a tuple of Tensors, not {type(indices).__name__}"
+        )
+    if not indices:
+        raise RuntimeError("index_put(): at least one tensor of indices is needed")
+    for part in indices:
+        if not isinstance(part, Tensor):
+            raise TypeError(f"index_put(): an index is a Tensor, not a {type(part).__name__}")
+    parts = [_settled(unsqueeze(p, 0) if p.ndim == 0 else p, input) for p in indices]
+    used = sum(_dims_of(part) for part in parts)
+    if used > input.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {input.ndim} (got {used})")
+    places, dim = _Places(), 0
+    for part in parts:
+        dim = places.add(input, part, dim)
+    return places, places.shape(input)
 
 
-def put_along(x: Any, places: Any, shape: tuple[int, ...], dim: int) -> Any:
-    """Zeros of `shape` to which `x` is added at `places` along `dim`."""
-    return PutAlong.fn(x, places, tuple(shape), dim)
-
-
-def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """out[i][j] = input[i][index[i][j]] for dim 1 (and likewise for each dim); index may be smaller
-    than input.
+def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy with `values` written (or added) at the places that a tuple of index tensors names.
 
     >>> import tinygrad_course as tg
-    >>> gather(tg.tensor([[1, 2], [3, 4]]), 1, tg.tensor([[0, 0], [1, 0]]))
-    tensor([[1, 1],
-            [4, 3]])
+    >>> index_put(tg.zeros(3), (tg.tensor([0, 2]),), tg.tensor([5., 6.]))
+    tensor([5., 0., 6.])
     """
-    dim = wrap_dim(dim, input.ndim)
-    _require_ndim(input, index)
-    for d in range(input.ndim if index.ndim == input.ndim else 0):
-        if d != dim and index.shape[d] > input.shape[d]:
-            raise RuntimeError(
-                f"Size does not match at dimension {d} expected index {list(index.shape)} to be no "
-                "larger than self "
-                f"{list(input.shape)} apart from dimension {dim}"
-            )
-    _require_places(index._array, input.shape[dim] if input.ndim else 1, "gather")
-    return Gather.fn(input, index, dim)
+    places, shape = _given(input, indices, values)
+    values = _fitting(input, places, values, shape, accumulate)
+    return IndexPut.fn(input, values, *places.tensors, at=places.at, accumulate=accumulate)
 
 
-def _require_ndim(input: Tensor, index: Tensor) -> None:
-    if max(index.ndim, 1) != max(input.ndim, 1):
-        raise RuntimeError(
-            f"Index tensor must have the same number of dimensions as input tensor: {index.ndim} "
-            f"and {input.ndim}"
-        )
+def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """As `index_put`, into this tensor."""
+    places, shape = _given(self, indices, values)
+    return _put(self, places, values, shape, accumulate)
 
 
-class ScatterAdd(Op, fn=""):
-    """x with y added at the places along `dim`; dx = g, dy = gather(g)."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, places, y, /, dim):
-        ctx.save(places, dim)
-        out = x.copy()
-        y = y[tuple(slice(n) for n in places.shape)]
-        backend_of(out).scatter_add(out, _along(xp, places, dim), y)
-        return out
-
-    def backward(ctx, g):
-        places, dim = ctx.saved
-        return g, None, Gather.fn(g, places, dim) if ctx.needs[2] else None
-
-
-def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """A copy of input with src[i][j] added to out[i][index[i][j]] for dim 1 (and likewise for each
-    dim).
-
-    >>> import tinygrad_course as tg
-    >>> scatter_add(tg.zeros(3), 0, tg.tensor([0, 2, 0]), tg.tensor([1., 2., 3.]))
-    tensor([4., 0., 2.])
-    """
-    return ScatterAdd.fn(input, index, *_scatter_checks(input, dim, index, src))
-
-
-def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """As `scatter_add`, into this tensor."""
-    src, dim = _scatter_checks(self, dim, index, src)
-    return change(ScatterAdd, self, (index, src), {"dim": dim})
-
-
-def _scatter_checks(input: Tensor, dim: int, index: Tensor, src: Tensor) -> tuple[Tensor, int]:
-    """The part of `src` that `index` has places for, and the dim."""
-    dim = wrap_dim(dim, input.ndim)
-    _require_ndim(input, index)
-    _require_places(index._array, input.shape[dim] if input.ndim else 1, "scatter_add")
-    if index.ndim != src.ndim or any(n > m for n, m in zip(index.shape, src.shape, strict=True)):
-        raise RuntimeError(
-            f"Expected index {list(index.shape)} to be no larger than src {list(src.shape)} in any "
-            "dimension"
-        )
-    if index.shape != src.shape:
-        src = basic_index(src, tuple(slice(n) for n in index.shape))
-    return src, dim
-
-
-class IndexSelect(Op, fn=""):
-    """The rows of x (slices of `dim`) that the places name; dx = zeros with g added to those
-    rows."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, places, /, dim):
-        ctx.save(x.shape, places, dim)
-        return xp.take(x, places.reshape(-1), dim) if x.ndim else x.copy()
-
-    def backward(ctx, g):
-        shape, places, dim = ctx.saved
-        return AddRows.fn(g, places, tuple(shape), dim), None
-
-
-class AddRows(Op, fn=""):
-    """Zeros of `shape` with the rows of x added at the places of `dim`; dx = index_select(g)."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, places, /, shape, dim):
-        ctx.save(places, dim)
-        out = xp.zeros(shape, x.dtype)
-        if not shape:
-            return out + x
-        backend_of(out).scatter_add(out, (slice(None),) * dim + (places.reshape(-1),), x)
-        return out
-
-    def backward(ctx, g):
-        places, dim = ctx.saved
-        return IndexSelect.fn(g, places, dim), None
-
-
-def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """The slices of `dim` that `index` (a vector of places) names, in that order.
-
-    >>> import tinygrad_course as tg
-    >>> index_select(tg.tensor([[1, 2], [3, 4]]), 1, tg.tensor([1, 1]))
-    tensor([[2, 2],
-            [4, 4]])
-    """
-    dim = wrap_dim(dim, input.ndim)
-    if index.ndim > 1:
-        raise IndexError(
-            f"index_select(): Index is supposed to be a vector, not of shape {list(index.shape)}"
-        )
-    places, n = index._array, input.shape[dim] if input.ndim else 1
-    if places.dtype.kind not in "iu" or places.dtype.itemsize < 4:
-        raise RuntimeError(
-            f"index_select(): Expected dtype int32 or int64 for index, got {index.dtype!r}"
-        )
-    if places.size and not bool(((places >= 0) & (places < n)).all()):
-        raise IndexError(
-            f"index out of range in self: dim {dim} has size {n}, index holds {index.tolist()}"
-        )
-    return IndexSelect.fn(input, index, dim)
-
-
-class IndexAdd(Op, fn=""):
-    """x with alpha · the rows of y added at the places of `dim`; dx = g, dy = alpha ·
-    index_select(g)."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, places, y, /, dim, alpha):
-        ctx.save(places, dim, alpha)
-        out = x.copy()
-        y = y if alpha == 1 else y * alpha
-        backend_of(out).scatter_add(out, (slice(None),) * dim + (places.reshape(-1),), y)
-        return out
-
-    def backward(ctx, g):
-        places, dim, alpha = ctx.saved
-        return g, None, IndexSelect.fn(g, places, dim) * alpha if ctx.needs[2] else None
-
-
-def _index_add_checks(self: Tensor, dim: int, index: Tensor, source: Tensor) -> int:
-    dim = wrap_dim(dim, self.ndim)
-    if index.ndim > 1:
-        raise IndexError(
-            f"index_add(): Index is supposed to be a vector, not of shape {list(index.shape)}"
-        )
-    if source.dtype is not self.dtype:
-        raise RuntimeError(
-            f"index_add(): self ({self.dtype!r}) and source ({source.dtype!r}) must have the same "
-            "scalar type"
-        )
-    expected = [index.numel() if d == dim else n for d, n in enumerate(self.shape)]
-    if list(source.shape) != expected:
-        raise RuntimeError(
-            f"index_add(): source of shape {list(source.shape)} does not fit: for self "
-            f"{list(self.shape)} and {index.numel()} places "
-            f"along dim {dim} it must be {expected}"
-        )
-    _require_places(index._array, self.shape[dim], "index_add", IndexError)
-    return dim
-
-
-def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
-    """A copy of input with alpha · source[i] added to the slice of `dim` at index[i].
-
-    >>> import tinygrad_course as tg
-    >>> index_add(tg.zeros(3), 0, tg.tensor([0, 0]), tg.tensor([1., 2.]))
-    tensor([3., 0., 0.])
-    """
-    return IndexAdd.fn(input, index, source, _index_add_checks(input, dim, index, source), alpha)
-
-
-def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
-    """As `index_add`, into this tensor."""
-    dim = _index_add_checks(self, dim, index, source)
-    return change(IndexAdd, self, (index, source), {"dim": dim, "alpha": alpha})
-
-
-# --- masks ----------------------------------------------------------------------------------------
-
-
-class _MaskedFill(Op, fn="", node="MaskedFillBackward0"):
-    """x with `value` where the mask holds; dx = g with zeros there."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, mask, /, value):
-        ctx.save(mask)
-        y = xp.array(x, order="C")
-        y[mask] = value
-        return y
-
-    def backward(ctx, g):
-        (mask,) = ctx.saved
-        return _MaskedFill.fn(g, mask, 0), None
-
-
-def _mask_for(self: Tensor, mask: Tensor) -> Tensor:
-    if mask._array.dtype != bool:
-        raise RuntimeError(
-            f"masked_fill only supports boolean masks, but got mask with dtype {mask.dtype!r}"
-        )
-    shape = broadcast_shapes(self.shape, mask.shape)
-    return mask if mask.shape == shape else expand(mask, shape)
-
-
-def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """A copy with `value` (a number or a 0-dim tensor) where `mask` holds; both are broadcast.
-
-    >>> import tinygrad_course as tg
-    >>> masked_fill(tg.tensor([1., 2.]), tg.tensor([True, False]), 0)
-    tensor([0., 2.])
-    """
-    mask = _mask_for(input, mask)
-    input = expand(input, mask.shape)
-    if isinstance(value, Tensor):
-        return where(mask, _filling(value).to(input.dtype), input)
-    return _MaskedFill.fn(input, mask, number_for(value, input.dtype))
-
-
-def _filling(value: Tensor) -> Tensor:
-    if value.ndim:
-        raise RuntimeError(
-            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-            f"{value.ndim} dimension(s)."
-        )
-    return value
-
-
-def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """As `masked_fill`, into this tensor."""
-    mask = _mask_for(self, mask)
-    if mask.shape != self.shape:
-        raise RuntimeError(
-            f"output with shape {list(self.shape)} doesn't match the broadcast shape "
-            f"{list(mask.shape)}"
-        )
-    if isinstance(value, Tensor):
-        return self.copy_(where(mask, _filling(value).to(self.dtype), self))
-    return change(_MaskedFill, self, (mask,), {"value": number_for(value, self.dtype)})
-
-
-def masked_select(input: Tensor, mask: Tensor) -> Tensor:
-    """The elements where `mask` holds, as a vector.
-
-    >>> import tinygrad_course as tg
-    >>> masked_select(tg.tensor([1., 2.]), tg.tensor([False, True]))
-    tensor([2.])
-    """
-    mask = _mask_for(input, mask)
-    return getitem(expand(input, mask.shape), mask)
-
-
-def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
-    """The places of the nonzero elements: one row each, or with `as_tuple` one vector per dim.
-
-    >>> import tinygrad_course as tg
-    >>> nonzero(tg.tensor([0, 3, 4]))
-    tensor([[1],
-            [2]])
-    """
-    a = input._array
-    found = xp_of(a).stack(a.reshape(-1 if not a.ndim else a.shape).nonzero())
-    if as_tuple:
-        return tuple(Tensor._wrap(row) for row in found)
-    return Tensor._wrap(found[: a.ndim].T)
-
-
-function(gather, scatter_add, index_select, index_add, masked_fill, masked_select, nonzero)
-method(gather, scatter_add, index_select, index_add, masked_fill, masked_select, nonzero)
-method(scatter_add_, index_add_, masked_fill_)
-method(__getitem__=getitem)
-method(__setitem__=setitem)
+function(index_put)
+method(index_put, index_put_, __getitem__=getitem, __setitem__=setitem)

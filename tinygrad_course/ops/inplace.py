@@ -95,12 +95,12 @@ def change(op: type[Op], x: Tensor, others: tuple[Any, ...], params: dict[str, A
             f"{list(out.shape)}"
         )
     _require_castable(out, target)
-    if node is None:
+    before = None if node is None else _snapshot(node, x)
+    if out is not target:  # an operation may have written there itself, if it was told to
         target[...] = out
+    if node is None:
         x._bump()
         return x
-    before = _snapshot(node, x)
-    target[...] = out
     x._bump()
     _guard(node, inputs, arrays, out, x, before)
     rebase_history(x, node, 0)
@@ -109,6 +109,18 @@ def change(op: type[Op], x: Tensor, others: tuple[Any, ...], params: dict[str, A
 
 def require_changeable(x: Tensor) -> None:
     """RuntimeError when an in-place operation on `x` is not allowed."""
+    require_no_leaf(x)
+    if overlaps(x):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            f"single memory location (shape {list(x.shape)}, stride {list(x.stride())}, as expand "
+            "makes them). Please clone() the tensor before performing the operation."
+        )
+
+
+def require_no_leaf(x: Tensor) -> None:
+    """RuntimeError when `x` is a leaf that requires grad, or a view of one, and this is
+    recorded."""
     if mode.enabled and x._edge is None and x._meta is not None:
         edge = x._meta.edge(x)
         if edge is not None and isinstance(edge[0], AccumulateGrad):
@@ -125,14 +137,6 @@ def require_changeable(x: Tensor) -> None:
                 "operation. Change it under "
                 "tg.no_grad(), or take a clone() of the leaf first."
             )
-    if overlaps(x):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a "
-            "single memory location "
-            f"(shape {list(x.shape)}, stride {list(x.stride())}, as expand makes them). Please "
-            "clone() the tensor before "
-            "performing the operation."
-        )
 
 
 def overlaps(x: Tensor) -> bool:

@@ -12,9 +12,10 @@ from ..dtype import DType, get_default_dtype
 from ..shape import wrap_dim, wrap_dims
 from .convert import to_dtype
 from .elementwise import exp, where
-from .index import put_along
+from .join import cat
 from .registry import FUNCTIONS, Op, Tensor, function, method
-from .views import cat, expand, permute
+from .scatter import put_along
+from .views import expand, permute
 
 
 def _numpy_type(dtype, x):

@@ -13,6 +13,7 @@ import inspect
 import operator as python_operator
 import sys
 from collections.abc import Callable
+from functools import wraps
 from types import FunctionType
 from typing import Any, ClassVar
 
@@ -227,6 +228,16 @@ def write_out(result: Any, out: Any) -> Any:
         out.resize_(result.shape)
     out.copy_(result)
     return out
+
+
+def with_out(body: Callable[..., Any]) -> Callable[..., Any]:
+    """`body` with one more keyword, `out`."""
+
+    @wraps(body)
+    def call(*args: Any, out: Any = None, **params: Any) -> Any:
+        return write_out(body(*args, **params), out)
+
+    return call
 
 
 def require_castable(result: DType, wanted: DType) -> None:
@@ -579,7 +590,8 @@ def to_float(x: Any) -> Any:
 
 
 class View(Op):
-    """An operation whose result is a window on its input's memory: nothing is copied."""
+    """An operation whose result is a window on its input's memory, or a tuple of them: nothing is
+    copied."""
 
     __slots__ = ()
 
@@ -592,12 +604,19 @@ class View(Op):
         if edge is None and meta is not None and recording and not meta.volatile:
             edge = meta.edge(x)
         if edge is None or not recording:
-            return as_view(cls.forward(UNRECORDED, xp_of(a), a, *args, **params), x, None)
+            out = cls.forward(UNRECORDED, xp_of(a), a, *args, **params)
+            if type(out) is tuple:
+                return tuple([as_view(piece, x, None, "several") for piece in out])
+            return as_view(out, x, None)
         node = _new(cls)
         node.edges, node.saved, node.guards = (edge,), (), ()
         node.hooks = node.restore = None
         node.order = next_order()
         out = cls.forward(node, xp_of(a), a, *args, **params)
+        if type(out) is tuple:
+            node.outputs = tuple([(piece.shape, piece.dtype) for piece in out])
+            pieces = enumerate(out)
+            return tuple([as_view(piece, x, (node, i), "several") for i, piece in pieces])
         node.outputs = ((out.shape, out.dtype),)
         return as_view(out, x, (node, 0))
 

@@ -1,35 +1,26 @@
-"""Views: the same memory seen with other sizes, strides and offset. Nothing here copies, except
-where it says so.
+"""Views with other sizes or another order of dims: the same memory seen in another way, nothing
+copied except where it says so.
 
-Strides are NumPy's, which come out equal to PyTorch's; `view` is the one case with a rule of its
-own (`shape.view_strides`). The gradient of a view is the adjoint of the way it looks: transpose
-back, put back into zeros, sum what was expanded. Lesson 02.
+A view's sizes and strides are computed here as PyTorch has them, also for dims of size 1, where
+NumPy would choose others. The gradient of a view is the adjoint of the way it looks: transpose
+back, sum what was expanded. Views that pick out a part are in `slices`. Lesson 02.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..autograd.mode import mode
-from ..autograd.node import blank, unbroadcast
+from ..autograd.node import unbroadcast
 from ..autograd.variable import Tensor
-from ..device import backend_of, xp_of
-from ..dtype import result_type
-from ..shape import (
-    Size,
-    as_int,
-    broadcast_shapes,
-    infer_size,
-    require_sizes,
-    size_args,
-    view_strides,
-    wrap_dim,
-    wrap_dims,
-)
-from .convert import contiguous
-from .inplace import ViewThroughBase
-from .registry import UNRECORDED, Op, View, as_view, function, method
-from .window import Geometry, PutWindow
+from ..device import backend_of
+from ..shape import Size, broadcast_shapes, infer_size, size_args, view_strides, wrap_dim, wrap_dims
+from .convert import Contiguous
+from .inplace import require_no_leaf
+from .registry import Op, View, function, method
+
+# --- the same elements in the same order ----------------------------------------------------------
 
 
 class _View(View, fn="", node="ViewBackward0"):
@@ -44,10 +35,9 @@ class _View(View, fn="", node="ViewBackward0"):
         if strides is None:
             raise RuntimeError(
                 "view size is not compatible with input tensor's size and stride (at least one "
-                "dimension spans across "
-                f"two contiguous subspaces): {list(x.shape)} with strides "
-                f"{[s // x.itemsize for s in x.strides]} cannot "
-                f"be seen as {list(size)} without a copy. Use .reshape(...) instead."
+                f"dimension spans across two contiguous subspaces): {list(x.shape)} with strides "
+                f"{[s // x.itemsize for s in x.strides]} cannot be seen as {list(size)} without a "
+                "copy. Use .reshape(...) instead."
             )
         return backend_of(x).window(x, size, strides)
 
@@ -56,8 +46,36 @@ class _View(View, fn="", node="ViewBackward0"):
         return g.reshape(shape)
 
 
+def view(input: Tensor, size: Sequence[int]) -> Tensor:
+    """The same elements with other sizes, one of which may be -1; RuntimeError when that needs a
+    copy.
+
+    >>> import tinygrad_course as tg
+    >>> tg.arange(6).view(2, -1)
+    tensor([[0, 1, 2],
+            [3, 4, 5]])
+    """
+    return _View.fn(input, size)
+
+
+def sized(body: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
+    """`body(x, sizes)` as a method that takes the sizes one by one, as a tuple, or by keyword."""
+
+    def method(self: Tensor, *sizes: Any, **named: Any) -> Tensor:
+        if named:
+            if sizes or list(named) != [name]:
+                raise TypeError(f"the sizes, or the keyword {name!r}, are the only arguments")
+            sizes = (named[name],)
+        elif not sizes:
+            raise TypeError(f"the argument {name!r} is missing")
+        return body(self, size_args(sizes, name))
+
+    method.__doc__ = body.__doc__
+    return method
+
+
 class _UnsafeView(Op, fn="", node="UnsafeViewBackward0"):
-    """As _View of a copy that nobody else will see: the result is no view of it."""
+    """A fresh copy with other sizes, for reshape: no view of x; dx = g with x's sizes."""
 
     __slots__ = ()
 
@@ -70,41 +88,18 @@ class _UnsafeView(Op, fn="", node="UnsafeViewBackward0"):
         return g.reshape(shape)
 
 
-def view(self: Tensor, *size: Any) -> Tensor:
-    """The same elements with other sizes, one of which may be -1; RuntimeError when that needs a
-    copy.
-
-    >>> import tinygrad_course as tg
-    >>> tg.arange(6).view(2, -1)
-    tensor([[0, 1, 2],
-            [3, 4, 5]])
-    """
-    return _View.fn(self, size_args(size))
-
-
-def reshape(input: Tensor, *shape: Any) -> Tensor:
+def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     """As `view`, but copies when the memory allows no view.
 
     >>> import tinygrad_course as tg
-    >>> reshape(tg.arange(6).view(2, 3).t(), 6)
+    >>> reshape(tg.arange(6).view(2, 3).t(), (6,))
     tensor([0, 3, 1, 4, 2, 5])
     """
-    size = infer_size(size_args(shape), input.numel())
+    size = infer_size(size_args((shape,), "shape"), input.numel())
     a = input._array
     if not a.flags.c_contiguous and view_strides(a.shape, a.strides, size) is None:
-        return _UnsafeView.fn(contiguous(input), size)
+        return _UnsafeView.fn(Contiguous.fn(input), size)
     return _View.fn(input, size)
-
-
-def _reshape(input: Tensor, shape: Any) -> Tensor:
-    """As `view`, but copies when the memory allows no view.
-
-    >>> import tinygrad_course as tg
-    >>> tg.reshape(tg.arange(4), (2, -1))
-    tensor([[0, 1],
-            [2, 3]])
-    """
-    return reshape(input, shape)
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
@@ -121,10 +116,121 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         )
     shape = input.shape
     if not input.ndim:
-        return reshape(input, 1)
+        return reshape(input, (1,))
     if start == end:
         return input
     return reshape(input, (*shape[:start], Size(shape[start : end + 1]).numel(), *shape[end + 1 :]))
+
+
+def ravel(input: Tensor) -> Tensor:
+    """All elements in row-major order as a vector: a view where the memory allows it.
+
+    >>> import tinygrad_course as tg
+    >>> ravel(tg.tensor([[1, 2], [3, 4]]))
+    tensor([1, 2, 3, 4])
+    """
+    return reshape(input, (-1,))
+
+
+def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    """One dim cut up into several, one of which may be -1: the inverse of flatten.
+
+    >>> import tinygrad_course as tg
+    >>> unflatten(tg.zeros(2, 12), 1, (3, -1)).shape
+    torch.Size([2, 3, 4])
+    """
+    if not isinstance(sizes, Sequence):
+        raise TypeError(f"unflatten(): sizes must be a tuple of ints, not {type(sizes).__name__}")
+    cut = size_args((sizes,), "sizes")
+    if not cut:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    if not input.ndim:
+        raise RuntimeError(f"unflatten: dim {dim} of a tensor that has no dims")
+    dim = wrap_dim(dim, input.ndim)
+    shape = input.shape
+    try:
+        cut = infer_size(cut, shape[dim])
+    except RuntimeError as error:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(cut)} don't multiply up to the size of dim {dim} "
+            f"({shape[dim]}) in the input tensor"
+        ) from error
+    return _View.fn(input, (*shape[:dim], *cut, *shape[dim + 1 :]))
+
+
+class Unsqueeze(View, fn="", node="UnsqueezeBackward0"):
+    """x with a new dim of size 1; dx = g without it."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /, dim):
+        ctx.save(dim)
+        shape, strides = list(x.shape), list(x.strides)
+        strides.insert(dim, shape[dim] * strides[dim] if dim < x.ndim else x.itemsize)
+        shape.insert(dim, 1)
+        return backend_of(x).window(x, tuple(shape), tuple(strides))
+
+    def backward(ctx, g):
+        (dim,) = ctx.saved
+        return Squeeze.fn(g, (dim,))
+
+
+class Squeeze(View, fn="", node="SqueezeBackward0"):
+    """x without dims of size 1; dx = g with them."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /, dims):
+        ctx.save(x.shape)
+        return x[(*(0 if i in dims else slice(None) for i in range(x.ndim)), ...)]
+
+    def backward(ctx, g):
+        (shape,) = ctx.saved
+        return g.reshape(shape)
+
+
+class _SqueezeDim(Squeeze, fn="", node="SqueezeBackward1"):
+    """The same, where one dim was named."""
+
+    __slots__ = ()
+    forward = Squeeze.forward
+
+
+class _SqueezeDims(Squeeze, fn="", node="SqueezeBackward2"):
+    """The same, where several were named."""
+
+    __slots__ = ()
+    forward = Squeeze.forward
+
+
+def unsqueeze(input: Any, dim: int) -> Any:
+    """A new dim of size 1 at `dim`.
+
+    >>> import tinygrad_course as tg
+    >>> unsqueeze(tg.zeros(3), -1).shape
+    torch.Size([3, 1])
+    """
+    return Unsqueeze.fn(input, wrap_dim(dim, len(input.shape) + 1))
+
+
+def squeeze(input: Tensor, dim: Any = None) -> Tensor:
+    """Without the dims of size 1, or only those named that have it.
+
+    >>> import tinygrad_course as tg
+    >>> squeeze(tg.zeros(1, 2, 1)).shape, squeeze(tg.zeros(1, 2, 1), 0).shape
+    (torch.Size([2]), torch.Size([2, 1]))
+    """
+    shape = input.shape
+    if dim is None:
+        op, dims = Squeeze, tuple(range(input.ndim))
+    elif isinstance(dim, tuple | list):
+        op, dims = _SqueezeDims, wrap_dims(dim, input.ndim) if dim else ()
+    else:
+        op, dims = _SqueezeDim, (wrap_dim(dim, input.ndim),)
+    return op.fn(input, tuple(d for d in dims if d < input.ndim and shape[d] == 1))
+
+
+# --- stretched ------------------------------------------------------------------------------------
 
 
 class Expand(View, fn=""):
@@ -134,37 +240,36 @@ class Expand(View, fn=""):
 
     def forward(ctx, xp, x, /, size):
         ctx.save(x.shape)
-        # Not xp.broadcast_to, whose results cannot be written to even when nothing is stretched.
         strides: list[int] = []
         extra = len(size) - x.ndim
-        step = x.itemsize  # of a new dim of size 1: as if it were the next in row-major order
         for i in range(len(size) - 1, -1, -1):
-            n, stride = (x.shape[i - extra], x.strides[i - extra]) if i >= extra else (1, step)
-            strides.append(stride if n == size[i] else 0)
-            step = size[i] * strides[-1]
-        return backend_of(x).window(x, size, tuple(strides[::-1]))
+            if i < extra:  # a new dim, as unsqueeze would make it
+                stride = size[i + 1] * strides[0] if i + 1 < len(size) else x.itemsize
+                have = 1
+            else:
+                stride, have = x.strides[i - extra], x.shape[i - extra]
+            strides.insert(0, 0 if have == 1 and size[i] != 1 else stride)
+        return backend_of(x).window(x, size, tuple(strides))
 
     def backward(ctx, g):
         (shape,) = ctx.saved
         return unbroadcast(g, shape)
 
 
-def expand(input: Any, *sizes: Any) -> Any:
+def expand(input: Any, size: Sequence[int]) -> Any:
     """A view with dims of size 1 stretched to larger ones, and new dims in front; -1 keeps a size.
     Takes no memory.
 
     >>> import tinygrad_course as tg
-    >>> expand(tg.tensor([[1], [2]]), 2, 3).stride()
+    >>> expand(tg.tensor([[1], [2]]), (2, 3)).stride()
     (1, 0)
     """
-    size = size_args(sizes)
     shape = input.shape
     extra = len(size) - len(shape)
     if extra < 0:
         raise RuntimeError(
             f"expand(): the number of sizes provided ({len(size)}) must be greater or equal to the "
-            "number of dimensions "
-            f"in the tensor ({len(shape)})"
+            f"number of dimensions in the tensor ({len(shape)})"
         )
     full = []
     for i, n in enumerate(size):
@@ -174,17 +279,50 @@ def expand(input: Any, *sizes: Any) -> Any:
         elif n < 0 or (have not in (1, n)):
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
-                f"non-singleton dimension {i}. "
-                f"Target sizes: {list(size)}. Tensor sizes: {list(shape)}"
+                f"non-singleton dimension {i}. Target sizes: {list(size)}. Tensor sizes: "
+                f"{list(shape)}"
             )
         full.append(n)
     return Expand.fn(input, tuple(full))
 
 
+def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
+    """As `expand`, under NumPy's name.
+
+    >>> import tinygrad_course as tg
+    >>> broadcast_to(tg.tensor([1, 2]), (2, 2))
+    tensor([[1, 2],
+            [1, 2]])
+    """
+    return expand(input, size_args((size,)))
+
+
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """Views of all tensors, expanded to their common shape."""
+    """Views of all tensors, expanded to their common shape.
+
+    >>> import tinygrad_course as tg
+    >>> [x.tolist() for x in broadcast_tensors(tg.tensor([1, 2]), tg.tensor([[3], [4]]))]
+    [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
+    """
+    for i, x in enumerate(tensors):
+        if not isinstance(x, Tensor):
+            raise TypeError(
+                f"broadcast_tensors(): argument {i} is a {type(x).__name__}, not a Tensor"
+            )
     shape = broadcast_shapes(*(t.shape for t in tensors))
     return tuple(t if t.shape == shape else expand(t, shape) for t in tensors)
+
+
+def _broadcast_shapes(*shapes: Any) -> Size:
+    """The shape that all of `shapes` (tuples, or single sizes) broadcast to.
+
+    >>> _broadcast_shapes((2, 1), (3,))
+    torch.Size([2, 3])
+    """
+    return broadcast_shapes(*((s,) if isinstance(s, int) else tuple(s) for s in shapes))
+
+
+# --- dims in another order ------------------------------------------------------------------------
 
 
 class Permute(View, fn=""):
@@ -204,14 +342,14 @@ class Permute(View, fn=""):
         return Permute.fn(g, tuple(back))
 
 
-def permute(input: Any, *dims: Any) -> Any:
+def permute(input: Any, dims: Sequence[int]) -> Any:
     """The dims in the order given.
 
     >>> import tinygrad_course as tg
-    >>> permute(tg.zeros(2, 3, 4), 2, 0, 1).shape
+    >>> permute(tg.zeros(2, 3, 4), (2, 0, 1)).shape
     torch.Size([4, 2, 3])
     """
-    order = size_args(dims, "dims")
+    order = size_args((dims,), "dims")
     ndim = len(input.shape)
     if len(order) != ndim:
         raise RuntimeError(
@@ -230,7 +368,7 @@ class Transpose(View, fn=""):
 
     def forward(ctx, xp, x, /, dim0, dim1):
         ctx.save(dim0, dim1)
-        return x.swapaxes(dim0, dim1)
+        return x.swapaxes(dim0, dim1) if x.ndim else x[...]
 
     def backward(ctx, g):
         dim0, dim1 = ctx.saved
@@ -245,570 +383,212 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
     (1, 3)
     """
     ndim = len(input.shape)
-    dim0, dim1 = wrap_dim(dim0, ndim), wrap_dim(dim1, ndim)
-    return Transpose.fn(input, dim0, dim1) if ndim else Permute.fn(input, ())
+    return Transpose.fn(input, wrap_dim(dim0, ndim), wrap_dim(dim1, ndim))
+
+
+class _T(View, fn="", node="TBackward0"):
+    """A matrix transposed, a vector or a number as it is; dx = gᵀ."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        return x.transpose()
+
+    def backward(ctx, g):
+        return _T.fn(g)
 
 
 def t(input: Tensor) -> Tensor:
-    """A matrix transposed; fewer dims stay as they are."""
+    """A matrix transposed; fewer dims stay as they are.
+
+    >>> import tinygrad_course as tg
+    >>> t(tg.tensor([[1, 2]]))
+    tensor([[1],
+            [2]])
+    """
     if input.ndim > 2:
         raise RuntimeError(
             f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D: use transpose "
             "or mT"
         )
-    return (
-        transpose(input, 0, input.ndim - 1)
-        if input.ndim == 2
-        else Permute.fn(input, tuple(range(input.ndim)))
+    return _T.fn(input)
+
+
+def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
+    """The dims `source` (an int or a tuple) moved to the places `destination`; the others keep
+    their order.
+
+    >>> import tinygrad_course as tg
+    >>> movedim(tg.zeros(2, 3, 4), 0, -1).shape
+    torch.Size([3, 4, 2])
+    """
+    moved, places = (
+        [d] if isinstance(d, int) else list(size_args((d,), "dim")) for d in (source, destination)
+    )
+    if len(moved) != len(places):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({moved}) should contain the "
+            f"same number of dims as destination ({places})"
+        )
+    wrapped = [[wrap_dim(d, input.ndim) for d in dims] for dims in (moved, places)]
+    for name, dims, given in zip(("source", "destination"), wrapped, (moved, places), strict=True):
+        if len(set(dims)) != len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({given})")
+    if not input.ndim:
+        return Permute.fn(input, ())
+    others = iter([d for d in range(input.ndim) if d not in wrapped[0]])
+    at = dict(zip(wrapped[1], wrapped[0], strict=True))
+    return Permute.fn(input, tuple(at[i] if i in at else next(others) for i in range(input.ndim)))
+
+
+def adjoint(input: Tensor) -> Tensor:
+    """The last two dims swapped (real numbers have nothing to conjugate).
+
+    >>> import tinygrad_course as tg
+    >>> adjoint(tg.zeros(5, 2, 3)).shape
+    torch.Size([5, 3, 2])
+    """
+    return _matrix_transposed(input, "adjoint()")
+
+
+def _matrix_transposed(input: Tensor, name: str) -> Tensor:
+    if input.ndim == 0:
+        _warn_0d(name)
+        return input
+    if input.ndim < 2:
+        raise RuntimeError(
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got "
+            f"{input.ndim}-D tensor."
+        )
+    return transpose(input, -2, -1)
+
+
+def _warn_0d(name: str) -> None:
+    warnings.warn(
+        f"Tensor.{name} is deprecated on 0-D tensors: it changes nothing", UserWarning, stacklevel=4
     )
 
 
-class _Index(View, fn="", node="SliceBackward0"):
-    """x[index] for ints, slices, None and Ellipsis; dx = zeros with g at those places."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /, index):
-        ctx.save(x.shape, index)
-        return _window(x, index)
-
-    def backward(ctx, g):
-        shape, index = ctx.saved
-        return PutIndex.fn(g, shape, index)
-
-
-def _window(x: Any, index: tuple[Any, ...]) -> Any:
-    """x[index]; new dims step as if they came next in row-major order, where NumPy has 0."""
-    y = x[index]
-    if not any(part is None for part in index):
-        return y
-    strides, place, dim = list(y.strides), 0, 0
-    for part in index:
-        if part is None:
-            strides[place] = x.shape[dim] * x.strides[dim] if dim < x.ndim else x.itemsize
-            place += 1
-        elif part is Ellipsis:
-            rest = x.ndim - sum(p is not None and p is not Ellipsis for p in index)
-            place, dim = place + rest, dim + rest
-        else:
-            place, dim = place + isinstance(part, slice), dim + 1
-    return backend_of(y).window(y, y.shape, tuple(strides))
-
-
-class PutIndex(Op, fn=""):
-    """Zeros of `shape` with x at [index]; dx = g[index]."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /, shape, index):
-        ctx.save(index)
-        out = xp.zeros(shape, x.dtype)
-        out[index] = x
-        return out
-
-    def backward(ctx, g):
-        (index,) = ctx.saved
-        return g[index]
-
-
-class Select(_Index, fn="", node="SelectBackward0"):
-    """x at one place of one dim, which goes away."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /, index):
-        ctx.save(x.shape, index)
-        return x[index]
-
-
-class Unsqueeze(_Index, fn="", node="UnsqueezeBackward0"):
-    """x with a new dim of size 1."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /, index):
-        ctx.save(x.shape, index)
-        return _window(x, index)
-
-
-class Squeeze(_Index, fn="", node="SqueezeBackward0"):
-    """x without some dims of size 1."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /, index):
-        ctx.save(x.shape, index)
-        return x[index]
-
-
-def basic_index(x: Tensor, index: tuple[Any, ...]) -> Tensor:
-    """x[index] for an index of ints, slices, None and one Ellipsis."""
-    return _Index.fn(x, index)
-
-
-def select(input: Tensor, dim: int, index: int) -> Tensor:
-    """The slice at `index` of `dim`, which goes away.
-
-    >>> import tinygrad_course as tg
-    >>> select(tg.tensor([[1, 2], [3, 4]]), 1, 0)
-    tensor([1, 3])
-    """
-    if input.ndim == 0:
-        raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    dim, n = wrap_dim(dim, input.ndim), input.shape[wrap_dim(dim, input.ndim)]
-    index = as_int(index, "index")
-    if not -n <= index < n:
-        raise IndexError(
-            f"select(): index {index} out of range for tensor of size {list(input.shape)} at "
-            f"dimension {dim}"
+def _reversed(self: Tensor) -> Tensor:
+    """The dims in reverse order: a matrix transposed."""
+    if self.ndim == 0:
+        _warn_0d("T")
+    elif self.ndim > 2:
+        warnings.warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
+            "deprecated: use mT for a batch of matrices, or permute()",
+            UserWarning,
+            stacklevel=3,
         )
-    return Select.fn(input, (slice(None),) * dim + (index % n, ...))
+    return Permute.fn(self, tuple(range(self.ndim))[::-1])
 
 
-def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """`length` places of `dim` from `start` on.
-
-    >>> import tinygrad_course as tg
-    >>> narrow(tg.arange(5), 0, 1, 3)
-    tensor([1, 2, 3])
-    """
-    if input.ndim == 0:
-        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    dim = wrap_dim(dim, input.ndim)
-    n = input.shape[dim]
-    if not -n <= start <= n:
-        raise IndexError(
-            f"start out of range (expected to be in range of [{-n}, {n}], but got {start})"
-        )
-    start = start + n if start < 0 else start
-    if length < 0:
-        raise RuntimeError(f"narrow(): length must be non-negative, got {length}")
-    if start + length > n:
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
-    return _Index.fn(input, (slice(None),) * dim + (slice(start, start + length), ...))
-
-
-def unsqueeze(input: Any, dim: int) -> Any:
-    """A new dim of size 1 at `dim`.
-
-    >>> import tinygrad_course as tg
-    >>> unsqueeze(tg.zeros(3), -1).shape
-    torch.Size([3, 1])
-    """
-    return Unsqueeze.fn(input, (slice(None),) * wrap_dim(dim, len(input.shape) + 1) + (None, ...))
-
-
-def squeeze(input: Tensor, dim: Any = None) -> Tensor:
-    """Without the dims of size 1, or only those named that have it.
-
-    >>> import tinygrad_course as tg
-    >>> squeeze(tg.zeros(1, 2, 1)).shape, squeeze(tg.zeros(1, 2, 1), 0).shape
-    (torch.Size([2]), torch.Size([2, 1]))
-    """
-    ndim = input.ndim
-    dims = range(ndim) if dim is None else () if dim == () else wrap_dims(dim, ndim)
-    index = tuple(0 if i in dims and n == 1 else slice(None) for i, n in enumerate(input.shape))
-    return Squeeze.fn(input, (*index, ...))
-
-
-class _Unfold(View, fn="", node="UnfoldBackward0"):
-    """Windows of x along one dim; dx = g added back where each window lay."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /, dim, size, step):
-        n = x.shape[dim] if x.ndim else 1
-        count = (n - size) // step + 1
-        stride = x.strides[dim] if x.ndim else x.itemsize
-        shape = (*x.shape[:dim], count, *x.shape[dim + 1 :], size)
-        strides = (*x.strides[:dim], step * stride, *x.strides[dim + 1 :], stride)
-        if not x.ndim:
-            shape, strides = (size,), (stride,)
-        ctx.save(x.shape, dim, step)
-        return backend_of(x).window(x, shape, strides)
-
-    def backward(ctx, g):
-        shape, dim, step = ctx.saved
-        dense, row = [1] * len(shape), 1
-        for i in range(len(shape) - 1, -1, -1):
-            dense[i] = row
-            row *= shape[i]
-        stride = dense[dim] if shape else 1
-        window = [*dense[:dim], step * stride, *dense[dim + 1 :], stride] if shape else [1]
-        base = Geometry(tuple(shape), tuple(dense), 0)
-        return PutWindow.fn(g, base, Geometry(tuple(g.shape), tuple(window), 0))
-
-
-def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """All windows of `size` along `dimension`, `step` apart, as a view with a last dim of that
-    size.
-
-    >>> import tinygrad_course as tg
-    >>> tg.arange(5).unfold(0, 3, 2)
-    tensor([[0, 1, 2],
-            [2, 3, 4]])
-    """
-    dim = wrap_dim(dimension, self.ndim)
-    n = self.shape[dim] if self.ndim else 1
-    if size < 0 or size > n:
-        raise RuntimeError(f"maximum size for tensor at dimension {dim} is {n} but size is {size}")
-    if step <= 0:
-        raise RuntimeError(f"step is {step} but must be > 0")
-    return _Unfold.fn(self, dim, size, step)
-
-
-def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """Any window on the tensor's storage: sizes, strides and offset in elements.
-
-    >>> import tinygrad_course as tg
-    >>> as_strided(tg.arange(6), (2, 2), (1, 2))
-    tensor([[0, 2],
-            [1, 3]])
-    """
-    offset = input.storage_offset() if storage_offset is None else storage_offset
-    window = Geometry(size_args((size,)), size_args((stride,), "stride"), offset)
-    buffer = input.storage()._buffer
-    if len(window.shape) != len(window.stride):
+def _hermitian(self: Tensor) -> Tensor:
+    """A matrix transposed and conjugated (which changes nothing for real numbers)."""
+    if self.ndim not in (0, 2):
         raise RuntimeError(
-            f"mismatch in length of strides and shape: {list(window.shape)} and "
-            f"{list(window.stride)}"
+            f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor."
         )
-    if min(window.stride, default=0) < 0 or offset < 0:
-        raise RuntimeError(
-            f"as_strided: strides and offset must not be negative: {list(window.stride)}, {offset}"
-        )
-    if window.end() > buffer.size:
-        raise RuntimeError(
-            f"setStorage: sizes {list(window.shape)}, strides {list(window.stride)}, storage "
-            f"offset {offset} need a storage of "
-            f"{window.end()} elements, and this one has {buffer.size}"
-        )
-    step = buffer.itemsize
-    array = backend_of(buffer).window(
-        buffer, window.shape, tuple(s * step for s in window.stride), offset * step
+    return _matrix_transposed(self, "H")
+
+
+# --- at least so many dims ------------------------------------------------------------------------
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """A number as a vector of one element; others stay. Several tensors, or a list of them, give a
+    tuple.
+
+    >>> import tinygrad_course as tg
+    >>> atleast_1d(tg.tensor(3))
+    tensor([3])
+    """
+    return _each(tensors, lambda x: reshape(x, (1,)) if x.ndim == 0 else x)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """A number or vector as a matrix of one row; others stay.
+
+    >>> import tinygrad_course as tg
+    >>> atleast_2d(tg.tensor([1, 2]))
+    tensor([[1, 2]])
+    """
+    return _each(
+        tensors,
+        lambda x: reshape(x, (1, 1)) if x.ndim == 0 else unsqueeze(x, 0) if x.ndim == 1 else x,
     )
-    edge = input._grad_edge()
-    if edge is None:
-        return as_view(array, input, None)
-    node = ViewThroughBase((edge,))
-    node.base, node.window = Geometry.of(input), window
-    node.outputs = ((array.shape, array.dtype),)
-    return as_view(array, input, (node, 0))
 
 
-# --- several tensors into one, one into several ---------------------------------------------------
-
-
-class Cat(Op, fn=""):
-    """Tensors behind each other along `dim`; each gets its part of g."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, *xs, dim):
-        ctx.save(dim, [x.shape[dim] for x in xs])
-        return xp.ascontiguousarray(xp.concatenate(xs, dim))
-
-    def backward(ctx, g):
-        dim, sizes = ctx.saved
-        parts, start = [], 0
-        for n in sizes:
-            parts.append(g[(slice(None),) * dim + (slice(start, start + n),)])
-            start += n
-        return tuple(parts)
-
-
-def cat(tensors: Any, dim: int = 0) -> Any:
-    """Tensors of equal sizes but for `dim`, behind each other along it; promoted to one dtype.
+def atleast_3d(*tensors: Any) -> Any:
+    """At least three dims: a vector (n,) becomes (1, n, 1), a matrix (n, m) becomes (n, m, 1).
 
     >>> import tinygrad_course as tg
-    >>> cat([tg.tensor([1, 2]), tg.tensor([3.])])
-    tensor([1., 2., 3.])
+    >>> atleast_3d(tg.zeros(2)).shape
+    torch.Size([1, 2, 1])
     """
-    xs = list(tensors)
-    if not xs:
-        raise ValueError("cat(): expected a non-empty list of Tensors")
-    if any(isinstance(x, Tensor) for x in xs):
-        xs = _joinable(xs, "cat")
-    # PyTorch lets an empty vector join anything, a relic of the days without zero-size shapes.
-    xs = [x for x in xs if tuple(x.shape) != (0,)] or xs[:1]
-    ndim = len(xs[0].shape)
-    if ndim == 0:
-        raise RuntimeError(
-            "zero-dimensional tensor (at position 0) cannot be concatenated: use stack()"
-        )
-    dim = wrap_dim(dim, ndim)
-    for i, x in enumerate(xs):
-        if len(x.shape) != ndim or any(
-            n != m for d, (n, m) in enumerate(zip(x.shape, xs[0].shape, strict=True)) if d != dim
-        ):
-            raise RuntimeError(
-                f"Sizes of tensors must match except in dimension {dim}. Expected "
-                f"{list(xs[0].shape)} but got {list(x.shape)} "
-                f"for tensor number {i} in the list."
-            )
-    return Cat.apply(*xs, dim=dim)
+
+    def widen(x: Tensor) -> Tensor:
+        if x.ndim == 0:
+            return reshape(x, (1, 1, 1))
+        if x.ndim == 1:
+            x = unsqueeze(x, 0)
+        return unsqueeze(x, -1) if x.ndim == 2 else x
+
+    return _each(tensors, widen)
 
 
-def _joinable(xs: list[Any], name: str) -> list[Tensor]:
-    for x in xs:
-        if not isinstance(x, Tensor):
-            raise TypeError(f"{name}(): expected Tensors, got {type(x).__name__}")
-    first = xs[0]._array.dtype
-    if all(x._array.dtype == first for x in xs):
-        return xs
-    dtype = result_type(*(x._array for x in xs))
-    return [x.to(dtype) for x in xs]
+def _each(tensors: tuple[Any, ...], widen: Any) -> Any:
+    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+        return widen(tensors[0])
+    if len(tensors) == 1:
+        tensors = tuple(tensors[0])
+    return tuple(widen(x) for x in tensors)
 
 
-class Stack(Op, fn=""):
-    """Tensors of equal sizes along a new `dim`; each gets its slice of g."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, *xs, dim):
-        ctx.save(dim, len(xs))
-        return xp.ascontiguousarray(xp.stack(xs, dim))
-
-    def backward(ctx, g):
-        dim, n = ctx.saved
-        return tuple(g[(slice(None),) * dim + (i,)] for i in range(n))
+# --- in place: another window under the same tensor -----------------------------------------------
 
 
-def stack(tensors: Any, dim: int = 0) -> Any:
-    """Tensors of equal sizes along a new dim.
+def looking_inplace(body: Any) -> Any:
+    """The in-place form of a view: the tensor itself becomes what `body` would return."""
 
-    >>> import tinygrad_course as tg
-    >>> stack([tg.tensor([1, 2]), tg.tensor([3, 4])], 1)
-    tensor([[1, 3],
-            [2, 4]])
-    """
-    xs = list(tensors)
-    if not xs:
-        raise RuntimeError("stack expects a non-empty TensorList")
-    if any(isinstance(x, Tensor) for x in xs):
-        xs = _joinable(xs, "stack")
-    sizes = [getattr(x, "_array", x).shape for x in xs]
-    for i, size in enumerate(sizes):
-        if size != sizes[0]:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(sizes[0])} at entry 0 "
-                f"and {list(size)} at entry {i}"
-            )
-    return Stack.apply(*xs, dim=wrap_dim(dim, len(sizes[0]) + 1))
+    def inplace(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        require_no_leaf(self)
+        seen = body(self, *args, **kwargs)
+        self._array = seen._array
+        self._bump()
+        if seen._meta.own is not None and self._base is None:
+            self._edge = seen._meta.own
+        elif self._base is not None:
+            meta: Any = self._meta
+            meta.own, meta.seen = seen._meta.own, self._version
+        return self
+
+    inplace.__doc__ = f"As `{body.__name__}`, of this tensor itself."
+    return inplace
 
 
-class _Parts(View):
-    """A View with several results, which are outputs of one node."""
-
-    __slots__ = ()
-
-    @classmethod
-    def apply(cls, x: Any, *args: Any) -> Any:
-        if not isinstance(x, Tensor):
-            return cls.forward(UNRECORDED, xp_of(x), x, *args)
-        edge = x._grad_edge() if mode.enabled and not x.volatile else None
-        if edge is None:
-            parts = cls.forward(UNRECORDED, xp_of(x._array), x._array, *args)
-            return tuple([as_view(part, x, None, "several") for part in parts])
-        node = cls((edge,))
-        parts = cls.forward(node, xp_of(x._array), x._array, *args)
-        node.outputs = tuple([(part.shape, part.dtype) for part in parts])
-        return tuple([as_view(part, x, (node, i), "several") for i, part in enumerate(parts)])
-
-
-class Split(_Parts, fn=""):
-    """x cut along `dim` into pieces of `sizes`; dx = the gradients of the pieces behind each
-    other."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /, sizes, dim):
-        ctx.save(x.shape, sizes, dim)
-        before, start, pieces = (slice(None),) * dim, 0, []
-        for n in sizes:
-            pieces.append(x[(*before, slice(start, start + n))])
-            start += n
-        return tuple(pieces)
-
-    def backward(ctx, *gs):
-        shape, sizes, dim = ctx.saved
-        shapes = [(*shape[:dim], n, *shape[dim + 1 :]) for n in sizes]
-        return cat(_filled(gs, shapes), dim)
-
-
-class Unbind(_Parts, fn=""):
-    """The slices of x along `dim`; dx = their gradients, stacked."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /, dim):
-        ctx.save(x.shape, dim)
-        before = (slice(None),) * dim
-        return tuple(x[(*before, i, ...)] for i in range(x.shape[dim]))
-
-    def backward(ctx, *gs):
-        shape, dim = ctx.saved
-        return stack(_filled(gs, [shape[:dim] + shape[dim + 1 :]] * len(gs)), dim)
-
-
-def _filled(gs: tuple[Any, ...], shapes: list[Any]) -> list[Any]:
-    """The gradients, with zeros for the pieces that nobody used."""
-    some = next(g for g in gs if g is not None)
-    return [blank(some, shape) if g is None else g for g, shape in zip(gs, shapes, strict=True)]
-
-
-def split(input: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Views of `split_size` places each along `dim` (the last may be smaller), or of the sizes in a
-    list.
-
-    >>> import tinygrad_course as tg
-    >>> [x.tolist() for x in split(tg.arange(5), 2)]
-    [[0, 1], [2, 3], [4]]
-    """
-    if input.ndim == 0:
-        raise RuntimeError("split expects at least a 1-dimensional tensor")
-    dim = wrap_dim(dim, input.ndim)
-    n = input.shape[dim]
-    if isinstance(split_size, int):
-        if split_size < 0 or (split_size == 0 and n):
-            raise RuntimeError(
-                f"split expects split_size be positive, but got split_size={split_size}"
-            )
-        sizes = [min(split_size, n - start) for start in range(0, n, split_size)] if n else [0]
-    else:
-        sizes = [as_int(s, "split_size") for s in split_size]
-        if sum(sizes) != n or min(sizes, default=0) < 0:
-            raise RuntimeError(
-                f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size "
-                f"at dimension {dim}), none of them negative, but got split_sizes={sizes}"
-            )
-    return Split.fn(input, tuple(sizes), dim)
-
-
-def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """At most `chunks` views of equal size along `dim` (the last may be smaller)."""
-    if input.ndim == 0:
-        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    n = input.shape[wrap_dim(dim, input.ndim)]
-    return split(input, -(-n // chunks) if n else [0] * chunks, dim)
-
-
-def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """The slices along `dim`, which goes away."""
-    if input.ndim == 0:
-        raise IndexError("unbind() cannot be applied to a 0-dim tensor")
-    return Unbind.fn(input, wrap_dim(dim, input.ndim))
-
-
-class Repeat(Op, fn=""):
-    """x, each dim repeated so many times; dx = g summed over the repetitions."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /, times):
-        ctx.save(x.shape, times)
-        y = xp.tile(x, times)
-        return y if y.flags.c_contiguous else xp.ascontiguousarray(y)
-
-    def backward(ctx, g):
-        shape, times = ctx.saved
-        full = (1,) * (len(times) - len(shape)) + tuple(shape)
-        g = g.reshape(tuple(n for pair in zip(times, full, strict=True) for n in pair))
-        return g.sum(tuple(range(0, 2 * len(full), 2))).reshape(shape) if full else g
-
-
-def repeat(self: Tensor, *repeats: Any) -> Tensor:
-    """A copy with each dim repeated so many times; new dims come in front.
-
-    >>> import tinygrad_course as tg
-    >>> tg.tensor([1, 2]).repeat(2, 2)
-    tensor([[1, 2, 1, 2],
-            [1, 2, 1, 2]])
-    """
-    times = size_args(repeats, "repeats")
-    if len(times) < self.ndim:
-        raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
-            f"tensor: {len(times)} < {self.ndim}"
-        )
-    require_sizes(times)
-    return Repeat.fn(self, times)
-
-
-def _matrices_transposed(self: Tensor) -> Tensor:
-    """The matrices in the last two dims, transposed."""
-    if self.ndim == 1:
-        raise RuntimeError(
-            "tensor.mT is only supported on matrices or batches of matrices, not 1-D"
-        )
-    return transpose(self, -2, -1) if self.ndim else self
-
-
-def resize_(self: Tensor, *sizes: Any) -> Tensor:
-    """Gives the tensor another size, row-major from its first element on; a storage too small
-    grows, for all its tensors."""
-    if self.requires_grad:
-        raise RuntimeError(
-            "cannot resize variables that require grad: take .data or .detach() first"
-        )
-    window = Geometry(size_args(sizes), (), 0)
-    require_sizes(window.shape)
-    strides, step = [], 1
-    for n in reversed(window.shape):
-        strides.append(step)
-        step *= max(n, 1)
-    offset, storage = self.storage_offset(), self.storage()
-    window = Geometry(window.shape, tuple(reversed(strides)), offset)
-    storage.resize_(window.end())
-    buffer = storage._buffer
-    size = buffer.itemsize
-    self._array = backend_of(buffer).window(
-        buffer, window.shape, tuple(s * size for s in window.stride), offset * size
-    )
-    self._bump()
-    return self
-
-
-function(
-    flatten,
-    permute,
-    transpose,
-    t,
-    select,
-    narrow,
-    unsqueeze,
-    squeeze,
-    split,
-    chunk,
-    unbind,
-    as_strided,
+function(reshape, flatten, ravel, unflatten, permute, transpose, t, unsqueeze, squeeze, movedim)
+function(adjoint, broadcast_to, broadcast_tensors, atleast_1d, atleast_2d, atleast_3d)
+function(swapaxes=transpose, swapdims=transpose, moveaxis=movedim)
+function(broadcast_shapes=_broadcast_shapes)
+method(flatten, ravel, unflatten, transpose, t, unsqueeze, squeeze, movedim, adjoint)
+method(swapaxes=transpose, swapdims=transpose, moveaxis=movedim)
+method(view=sized(view, "size"), reshape=sized(reshape, "shape"), permute=sized(permute, "dims"))
+method(expand=sized(expand, "size"), broadcast_to=sized(broadcast_to, "size"))
+method(
+    view_as=lambda self, other: view(self, other.shape),
+    reshape_as=lambda self, other: reshape(self, other.shape),
+    expand_as=lambda self, other: expand(self, other.shape),
+    T=property(_reversed),
+    mT=property(lambda self: _matrix_transposed(self, "mT")),
+    mH=property(lambda self: _matrix_transposed(self, "mH")),
+    H=property(_hermitian),
 )
 method(
-    reshape,
-    flatten,
-    permute,
-    transpose,
-    t,
-    select,
-    narrow,
-    unsqueeze,
-    squeeze,
-    split,
-    chunk,
-    unbind,
-    as_strided,
+    transpose_=looking_inplace(transpose),
+    swapaxes_=looking_inplace(transpose),
+    swapdims_=looking_inplace(transpose),
+    t_=looking_inplace(t),
+    squeeze_=looking_inplace(squeeze),
+    unsqueeze_=looking_inplace(unsqueeze),
 )
-function(cat, stack, broadcast_tensors)
-method(view, expand, unfold, repeat, resize_)
-function(reshape=_reshape, swapaxes=transpose)
-method(swapaxes=transpose)
-method(view_as=lambda self, other: view(self, other.shape))
-method(reshape_as=lambda self, other: reshape(self, other.shape))
-method(expand_as=lambda self, other: expand(self, other.shape))
-function(broadcast_to=expand)
-method(broadcast_to=expand)
-method(T=property(lambda self: permute(self, tuple(range(self.ndim))[::-1])))
-method(mT=property(_matrices_transposed))
-method(resize_as_=lambda self, other: resize_(self, other.shape))

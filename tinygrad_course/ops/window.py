@@ -61,7 +61,7 @@ def _laid(xp: Any, x: Array, here: Geometry, other: Geometry) -> Array:
     """A storage with `x` at `here`, added up where elements share a place, and zeros elsewhere."""
     flat = xp.zeros(max(here.end(), other.end()), x.dtype)
     if here.repeats():
-        backend_of(flat).scatter_add(flat, here.places(xp), x)
+        backend_of(flat).scatter(flat, here.places(xp).reshape(-1), x.reshape(-1), "add")
     else:
         here.on(flat)[...] = x
     return flat
@@ -70,9 +70,9 @@ def _laid(xp: Any, x: Array, here: Geometry, other: Geometry) -> Array:
 def _share(xp: Any, flat: Array, base: Geometry) -> Array:
     """`flat`, divided by how many elements of the base lie in each place: all hold the same."""
     if base.repeats():
-        ones = xp.ones(base.shape, flat.dtype)
+        places = base.places(xp).reshape(-1)
         counts = xp.zeros(flat.shape, flat.dtype)
-        backend_of(flat).scatter_add(counts, base.places(xp), ones)
+        backend_of(flat).scatter(counts, places, xp.ones(places.size, flat.dtype), "add")
         flat /= xp.maximum(counts, 1)
     return flat
 

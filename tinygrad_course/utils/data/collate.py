@@ -15,7 +15,7 @@ import numpy as np
 from ...autograd.variable import Tensor
 from ...dtype import float64
 from ...ops.creation import from_numpy, tensor
-from ...ops.views import stack
+from ...ops.join import stack
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
