@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from . import autograd, cuda, nn, ops, optim, utils
-from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from .autograd import (
+    enable_grad,
+    inference_mode,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from .autograd.variable import Tensor, Variable
 from .device import Device as device
 from .dtype import (

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..shape import Size
-from .hooks import NodeHooks, run_tensor_hooks
+from .hooks import NodeHooks, run_node_hooks, run_tensor_hooks
 from .mode import _Switch
-from .node import Edge, Node
+from .node import AccumulateGrad, Edge, Node
 from .variable import Tensor
+from .watch import run_watched, watching
 
 Tensors = Tensor | Sequence[Tensor]
 
@@ -27,12 +28,13 @@ def run(
     keep_graph: bool,
     create_graph: bool,
     capture: Sequence[Edge] | None = None,
+    fill: bool = False,
 ) -> list[Any]:
     """Sends `grads` into `roots` and on through the graph; returns the gradients at the edges in
     `capture`.
 
     Without `capture` everything reachable runs and leaves accumulate. With it, only nodes on the
-    way to those edges run, and no leaf is touched.
+    way to those edges run, and no leaf is touched, or, with `fill`, only leaves among them.
     """
     users = _count_users([node for node, _ in roots])
     wanted: dict[Node, list[tuple[int, int]]] = {}
@@ -66,17 +68,24 @@ def run(
             # The list gives its gradients away, so that an accumulator may find itself the only
             # holder of one.
             arrived: Any = tuple(pending.pop(node, ()) or [None] * len(node.outputs))
-            if node.hooks is not None:
-                arrived = _before(node.hooks, arrived, create_graph)
-            if node in wanted:
+            if wanted and node in wanted:
+                runs = any(edge is not None and edge[0] in users for edge in node.edges)
+                runs = runs or (fill and isinstance(node, AccumulateGrad))
+                if not runs and node.hooks is not None:
+                    arrived = _before(node.hooks, arrived, create_graph, capturing=True)
                 for output, place in wanted[node]:
                     captured[place] = arrived[output]
-                if not any(edge is not None and edge[0] in users for edge in node.edges):
+                if not runs:
                     continue
+            if node.hooks is not None:
+                arrived = _before(node.hooks, arrived, create_graph)
             if arrived[0] is None and all(grad is None for grad in arrived):
                 results = (None,) * len(node.edges)
             else:
-                results = node.run(arrived, create_graph)
+                if watching:
+                    results = run_watched(node, arrived, create_graph)
+                else:
+                    results = node.run(arrived, create_graph)
                 if node.hooks is not None and node.hooks.post:
                     results = _after(node.hooks, results, arrived, create_graph)
             if not keep_graph and node.saved:
@@ -158,22 +167,22 @@ def _like(grad: Any, create_graph: bool) -> Any:
     return grad if create_graph or grad is None else grad._array
 
 
-def _before(hooks: NodeHooks, arrived: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
+def _before(
+    hooks: NodeHooks, arrived: tuple[Any, ...], create_graph: bool, capturing: bool = False
+) -> tuple[Any, ...]:
     """The gradients of a node's outputs after its tensors' hooks, `retain_grad`, and the node's
-    prehooks."""
-    tensors = [_tensor(grad) for grad in arrived]
+    prehooks, which are left out for a node that isn't going to run (`capturing`)."""
+    grads = [_tensor(grad) for grad in arrived]
     for output, on_tensor in hooks.tensor.items():
-        if tensors[output] is not None:
-            tensors[output] = run_tensor_hooks(on_tensor, tensors[output])
+        grads[output] = run_tensor_hooks(on_tensor, grads[output])
     for output, ref in hooks.retain.items():
-        tensor, grad = ref(), tensors[output]
+        tensor, grad = ref(), grads[output]
         if tensor is not None and grad is not None:
             meta = tensor._meta
             meta.grad = grad.clone() if meta.grad is None else meta.grad + grad
-    for hook in list(hooks.pre.values()):
-        replaced = hook(tuple(tensors))
-        if replaced is not None:
-            tensors = list(replaced if isinstance(replaced, tuple) else (replaced,))
+    tensors = tuple(grads)
+    if hooks.pre and not capturing:
+        tensors = run_node_hooks(hooks.pre, tensors)
     return tuple(_like(grad, create_graph) for grad in tensors)
 
 
@@ -181,13 +190,9 @@ def _after(
     hooks: NodeHooks, results: tuple[Any, ...], arrived: tuple[Any, ...], create_graph: bool
 ) -> tuple[Any, ...]:
     """The gradients of a node's inputs after the node's hooks."""
-    outputs = tuple(_tensor(grad) for grad in arrived)
-    for hook in list(hooks.post.values()):
-        replaced = hook(tuple(_tensor(grad) for grad in results), outputs)
-        if replaced is not None:
-            replaced = replaced if isinstance(replaced, tuple) else (replaced,)
-            results = tuple(_like(_tensor(grad), create_graph) for grad in replaced)
-    return results
+    inputs, outputs = (tuple(_tensor(grad) for grad in grads) for grads in (results, arrived))
+    inputs = run_node_hooks(hooks.post, inputs, outputs)
+    return tuple(_like(grad, create_graph) for grad in inputs)
 
 
 # --- the public functions -------------------------------------------------------------------------
@@ -223,11 +228,9 @@ def backward(
             "`inputs` argument to backward() cannot be empty: leave it out to reach all leaves"
         )
     into = [_edge_of(t, "One of the differentiated Tensors does not require grad") for t in targets]
-    for target, grad in zip(targets, run(edges, grads, keep, create_graph, into), strict=True):
-        if grad is not None:
-            meta, grad = target._make_meta(), _tensor(grad)
-            with _Switch(create_graph):
-                meta.grad = grad.clone() if meta.grad is None else meta.grad + grad
+    for target in targets:
+        target.retain_grad()  # a leaf's accumulator fills .grad anyway, and this does nothing
+    run(edges, grads, keep, create_graph, into, fill=True)
 
 
 def grad(
@@ -260,13 +263,18 @@ def grad(
             "materialize_grads=True gives zeros for unused inputs, so allow_unused cannot be False"
         )
     sources, targets = _sequence(outputs), _sequence(inputs)
+    if not targets:
+        raise RuntimeError(
+            "`inputs` argument to `grad()` cannot be empty: name the tensors whose gradient is "
+            "wanted, or call backward()"
+        )
     edges, grads = _roots(sources, grad_outputs, create_graph)
     into = [_edge_of(t, "One of the differentiated Tensors does not require grad") for t in targets]
     found = run(edges, grads, _keep(retain_graph, None, create_graph), create_graph, into)
     results: list[Tensor | None] = []
     for i, (target, value) in enumerate(zip(targets, found, strict=True)):
         if value is None and materialize_grads:
-            value = target.detach() * 0
+            value = target.new_zeros(target.shape)
         if value is None and not allow_unused:
             raise RuntimeError(
                 "One of the differentiated Tensors appears to not have been used in the graph: "

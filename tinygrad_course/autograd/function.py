@@ -17,6 +17,7 @@ from ..dtype import from_numpy_dtype
 from .mode import mode, no_grad
 from .node import FREED, Edge, Node, unbroadcast
 from .variable import Tensor
+from .watch import watched, watching
 
 
 class Function(Node):
@@ -167,8 +168,10 @@ class Function(Node):
         edges = {i: a._grad_edge() for i, a in enumerate(args) if isinstance(a, Tensor)}
         volatile = any(isinstance(a, Tensor) and a.volatile for a in args)
         self.needs_input_grad = tuple(edges.get(i) is not None for i in range(len(args)))
+        record = mode.enabled and any(self.needs_input_grad) and not volatile
+        run = forward if not watching else self._watched(forward, args, record)
         with no_grad():
-            result = forward()
+            result = run()
         outputs = result if isinstance(result, tuple) else (result,)
         if isinstance(result, list):
             raise TypeError(
@@ -193,7 +196,6 @@ class Function(Node):
                 )
         for given, output in self._shared:
             output._counter = originals.get(id(given), given)._shared_counter()
-        record = mode.enabled and any(self.needs_input_grad) and not volatile
         if record:
             self._places = tuple(edges)
             self.edges = tuple(edges.values())
@@ -208,6 +210,12 @@ class Function(Node):
             self._keep(to_save, inputs, outputs)
         self._to_save = self._dirty = self._constant = self._shared = ()
         return outputs if isinstance(result, tuple) else outputs[0]
+
+    def _watched(
+        self, forward: Callable[[], Any], args: tuple[Any, ...], record: bool
+    ) -> Callable[[], Any]:
+        node = self if record else None
+        return lambda: watched(type(self), lambda *_: forward())(node, None, *args)
 
     def _output(
         self,

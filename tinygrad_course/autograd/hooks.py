@@ -49,15 +49,18 @@ class RemovableHandle:
 
 class NodeHooks:
     """The hooks of one node: `tensor[i]` on the gradient of output i, `retain[i]` the tensors that
-    keep it, `pre` before the node's backward, `post` after it."""
+    keep it, `pre` before the node's backward, `post` after it, `accumulated` after a leaf's `.grad`
+    has changed; and `metadata`, a place for notes."""
 
-    __slots__ = ("post", "pre", "retain", "tensor")
+    __slots__ = ("accumulated", "metadata", "post", "pre", "retain", "tensor")
 
     def __init__(self) -> None:
         self.tensor: dict[int, _HookDict] = {}
         self.retain: dict[int, weakref.ref[Any]] = {}
         self.pre = _HookDict()
         self.post = _HookDict()
+        self.accumulated = _HookDict()
+        self.metadata: dict[Any, Any] = {}
 
 
 def add_hook(hooks: _HookDict, hook: Callable[..., Any]) -> RemovableHandle:
@@ -69,29 +72,74 @@ def add_hook(hooks: _HookDict, hook: Callable[..., Any]) -> RemovableHandle:
 
 def run_tensor_hooks(hooks: Hooks, grad: Any) -> Any:
     """The gradient after each hook of a tensor had its say; RuntimeError/TypeError for a result
-    that doesn't fit."""
+    that doesn't fit. Hooks added or removed meanwhile count from the next pass on."""
     for hook in list(hooks.values()):
         result = hook(grad)
+        if result is not None:
+            grad = _fitting(hook, result, grad)
+    return grad
+
+
+def run_node_hooks(hooks: Hooks, grads: tuple[Any, ...], *given: Any) -> tuple[Any, ...]:
+    """The gradients after each hook of a node had its say; a hook may return as many others."""
+    for hook in list(hooks.values()):
+        result = hook(grads, *given)
         if result is None:
             continue
-        name = getattr(hook, "__name__", type(hook).__name__)
-        if not hasattr(result, "_array"):
+        if not isinstance(result, tuple):
             raise TypeError(
-                f"hook {name!r} returned a {type(result).__name__}; a hook returns a Tensor or None"
+                f"expected tuple, but hook {_name(hook)!r} returned {type(result).__name__!r}: one "
+                f"gradient for each of the {len(grads)} it was given, or None to leave them"
             )
-        if result.shape != grad.shape:
+        if len(result) != len(grads):
             raise RuntimeError(
-                f"hook {name!r} has changed the size of value: it returned {list(result.shape)} "
-                "for a gradient of "
-                f"shape {list(grad.shape)}"
+                f"hook {_name(hook)!r} has returned an incorrect number of values (got "
+                f"{len(result)}, but expected {len(grads)})"
             )
-        if result.dtype is not grad.dtype:
-            raise RuntimeError(
-                f"hook {name!r} has changed the type of value: {result.type()} for a gradient of "
-                f"{grad.type()}"
+        pairs = zip(result, grads, strict=True)
+        grads = tuple(None if new is None else _fitting(hook, new, old) for new, old in pairs)
+    return grads
+
+
+def run_accumulated_hooks(hooks: Hooks, leaf: Any) -> None:
+    """Hands `leaf`, whose `.grad` has just changed, to each hook."""
+    for hook in list(hooks.values()):
+        result = hook(leaf)
+        if result is not None:
+            kind = RuntimeError if hasattr(result, "_array") else TypeError
+            raise kind(
+                "Tensor post accumulate grad hooks should return None: the gradient is in .grad "
+                f"already, where hook {_name(hook)!r} may change it"
             )
-        grad = result
-    return grad
+
+
+def _fitting(hook: Callable[..., Any], new: Any, old: Any) -> Any:
+    """`new`, which a hook returned to replace `old`; RuntimeError/TypeError when it cannot."""
+    if not hasattr(new, "_array"):
+        raise TypeError(
+            f"hook {_name(hook)!r} returned a {type(new).__name__}; a gradient is a Tensor, and "
+            "None leaves it as it is"
+        )
+    if old is None:
+        raise RuntimeError(
+            f"can't replace a None gradient with a non-None value: hook {_name(hook)!r} returned a "
+            "Tensor where no gradient had arrived"
+        )
+    if new.shape != old.shape:
+        raise RuntimeError(
+            f"hook {_name(hook)!r} has changed the size of value: it returned {list(new.shape)} "
+            f"for a gradient of shape {list(old.shape)}"
+        )
+    if new.dtype is not old.dtype:
+        raise RuntimeError(
+            f"hook {_name(hook)!r} has changed the type of value: {new.type()} for a gradient of "
+            f"{old.type()}"
+        )
+    return new
+
+
+def _name(hook: Callable[..., Any]) -> str:
+    return getattr(hook, "__name__", type(hook).__name__)
 
 
 def keep_retaining(old: Any, new: Any) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from ..device import xp_of
 from ..dtype import DType, from_numpy_dtype
 from ..shape import Size
-from .hooks import NodeHooks, RemovableHandle, add_hook
+from .hooks import NodeHooks, RemovableHandle, add_hook, run_accumulated_hooks
 from .mode import mode, no_grad
 
 Edge = tuple["Node", int]
@@ -137,14 +137,16 @@ class Node:
         maker = self if output >= 0 else owner.grad_fn
         made = f", which is output {max(output, 0)} of {maker.name()}," if maker else ""
         kind = from_numpy_dtype(array.dtype).tensor_type
+        where = recorded_at(self) or (
+            "To see the line that recorded this operation, call "
+            "tg.autograd.set_detect_anomaly(True) before the forward pass."
+        )
         raise RuntimeError(
             "one of the variables needed for gradient computation has been modified by an inplace "
-            "operation: "
-            f"[torch.{kind} {list(array.shape)}]{made} was saved by {self.name()} at version "
-            f"{expected} and is at "
-            f"version {found} now; expected version {expected} instead. Replace the in-place "
-            "operation by one that makes "
-            "a new tensor (x = x + 1, not x += 1), or change a clone()."
+            f"operation: [torch.{kind} {list(array.shape)}]{made} was saved by {self.name()} at "
+            f"version {expected} and is at version {found} now; expected version {expected} "
+            "instead. Replace the in-place operation by one that makes a new tensor (x = x + 1, "
+            f"not x += 1), or change a clone(). {where}"
         )
 
     # --- for those who look at the graph ----------------------------------------------------------
@@ -165,8 +167,8 @@ class Node:
 
     @property
     def metadata(self) -> dict[Any, Any]:
-        """Always empty here: PyTorch's place for a user's notes, which needs a dict per node."""
-        return {}
+        """A place for notes on this node; anomaly mode keeps there where it was recorded."""
+        return self._node_hooks().metadata
 
     def metadata_of(self, i: int) -> tuple[Size, DType]:
         """Shape and dtype of output i."""
@@ -210,6 +212,15 @@ class Node:
 
 
 Node.needs = Node.__dict__["edges"]
+
+
+def recorded_at(node: Node) -> str:
+    """The line of the forward pass that recorded `node`, when anomaly mode noted it, else ''."""
+    frame = None if node.hooks is None else node.hooks.metadata.get("traceback_")
+    if frame is None:
+        return ""
+    where = f'File "{frame.filename}", line {frame.lineno}, in {frame.name}'
+    return f"{node.name()} was recorded here in the forward pass:\n  {where}\n    {frame.line}"
 
 
 def _is_array(value: Any) -> bool:
@@ -285,6 +296,8 @@ class AccumulateGrad(Node):
         # The leaf may have been frozen, by requires_grad_(False), after the graph was recorded.
         if grad is not None and self.variable._meta.requires_grad:
             self.accumulate(grad, tensors)
+            if self.hooks is not None and self.hooks.accumulated:
+                run_accumulated_hooks(self.hooks.accumulated, self.variable)
         return ()
 
     def accumulate(self, grad: Any, tensors: bool) -> None:

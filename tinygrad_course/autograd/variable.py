@@ -202,6 +202,10 @@ class Tensor(TensorMethods):
             return
         self._make_meta().grad = value
 
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
+
     @property
     def _base(self) -> Tensor | None:
         """The tensor that this one is a view of."""
@@ -336,6 +340,26 @@ class Tensor(TensorMethods):
         if index not in hooks.tensor:
             hooks.tensor[index] = type(hooks.pre)()
         return add_hook(hooks.tensor[index], hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
+        """Calls `hook(leaf)` after a backward pass has added to this leaf's `.grad`: the place for
+        an optimizer's step that needs no memory for all gradients at once.
+
+        >>> import tinygrad_course as tg
+        >>> x = tg.ones(2, requires_grad=True)
+        >>> handle = x.register_post_accumulate_grad_hook(lambda leaf: print(leaf.grad))
+        >>> (x * 3).sum().backward()
+        tensor([3., 3.])
+        """
+        edge = self._grad_edge()
+        if edge is None:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if not isinstance(edge[0], AccumulateGrad):
+            raise RuntimeError(
+                "post accumulate grad hooks cannot be registered on non-leaf tensors: this one was "
+                f"computed by {edge[0].name()}, and backward adds to the .grad of leaves"
+            )
+        return add_hook(edge[0]._node_hooks().accumulated, hook)
 
     # --- conversion, copying, printing ------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from ..autograd.hooks import keep_retaining
 from ..autograd.mode import mode
 from ..autograd.node import FREED, AccumulateGrad, Edge, Node, next_order
 from ..autograd.variable import Tensor
+from ..autograd.watch import watched, watching
 from ..device import require_same
 from ..dtype import from_numpy_dtype
 from .registry import (
@@ -82,7 +83,8 @@ def change(op: type[Op], x: Tensor, others: tuple[Any, ...], params: dict[str, A
         x._meta.require_rewritable("it is being changed")
     node = _start(op, edges, inputs) if edges is not None else None
     try:
-        out = op.forward(node or UNRECORDED, xp, *arrays, **params)
+        forward = op.forward if not watching else watched(op, op.forward)
+        out = forward(node or UNRECORDED, xp, *arrays, **params)
         if isinstance(out, np.generic):
             out = np.asarray(out) if node is None else settled(node, out)
     except ValueError:

@@ -23,6 +23,7 @@ from ..autograd.meta import Meta
 from ..autograd.mode import mode
 from ..autograd.node import FREED, Edge, Node, next_order
 from ..autograd.variable import Tensor
+from ..autograd.watch import watched, watching
 from ..device import Array, require_same, xp_of
 from ..dtype import DType, get_default_dtype, result_type
 from ..shape import broadcast_shapes
@@ -43,7 +44,16 @@ class _Unrecorded:
 
 UNRECORDED = _Unrecorded()
 _new = object.__new__
-_ndarray = np.ndarray  # one lookup less on the path that every operation takes
+# One lookup less on the path that every operation takes. None while somebody watches: no array is
+# of that type, so that all operations take the long way, which calls the hooks.
+_ndarray: Any = np.ndarray
+
+
+def close_short_way(closed: bool) -> None:
+    """Sends elementwise operations through `Op.apply` like all others (or straight to the kernel
+    again)."""
+    global _ndarray
+    _ndarray = None if closed else np.ndarray
 
 
 class Op(Node):
@@ -161,16 +171,19 @@ class Op(Node):
         arrays = [x._array if isinstance(x, Tensor) else x for x in inputs]
         xp = require_same([a for a in arrays if hasattr(a, "strides")])
         edges = edges_of(inputs) if mode.enabled and cls.differentiable else None
+        forward = cls.forward
+        if watching and any(isinstance(x, Tensor) for x in inputs):
+            forward = watched(cls, forward)
         result: Any
         if edges is None:
-            result = cls.forward(UNRECORDED, xp, *arrays, *rest, **params)
+            result = forward(UNRECORDED, xp, *arrays, *rest, **params)
             tensors = [x for x in inputs if isinstance(x, Tensor)]
             if not tensors:
                 return result
             volatile = any(x._meta is not None and x._meta.volatile for x in tensors)
             return _each(result, lambda a, i: _unrecorded(a, volatile))
         node = _started(cls, edges)
-        result = cls.forward(node, xp, *arrays, *rest, **params)
+        result = forward(node, xp, *arrays, *rest, **params)
         if type(result) is not tuple:
             if isinstance(result, np.generic):
                 result = settled(node, result)
@@ -603,8 +616,9 @@ class View(Op):
         recording = mode.enabled
         if edge is None and meta is not None and recording and not meta.volatile:
             edge = meta.edge(x)
+        forward = cls.forward if not watching else watched(cls, cls.forward)
         if edge is None or not recording:
-            out = cls.forward(UNRECORDED, xp_of(a), a, *args, **params)
+            out = forward(UNRECORDED, xp_of(a), a, *args, **params)
             if type(out) is tuple:
                 return tuple([as_view(piece, x, None, "several") for piece in out])
             return as_view(out, x, None)
@@ -612,7 +626,7 @@ class View(Op):
         node.edges, node.saved, node.guards = (edge,), (), ()
         node.hooks = node.restore = None
         node.order = next_order()
-        out = cls.forward(node, xp_of(a), a, *args, **params)
+        out = forward(node, xp_of(a), a, *args, **params)
         if type(out) is tuple:
             node.outputs = tuple([(piece.shape, piece.dtype) for piece in out])
             pieces = enumerate(out)
