@@ -79,8 +79,13 @@ def change(op: type[Op], x: Tensor, others: tuple[Any, ...], params: dict[str, A
     recorded = op.differentiable or op.backward is not Node.backward
     recording = mode.enabled and recorded and x._array.dtype.kind == "f"
     edges = edges_of(inputs) if recording else None
-    if edges is not None and x._meta is not None:
-        x._meta.require_rewritable("it is being changed")
+    meta = x._meta
+    if (
+        recording
+        and meta is not None
+        and (edges is not None or (meta.origin and meta.base.requires_grad))
+    ):
+        meta.require_rewritable("it is being changed")
     node = _start(op, edges, inputs) if edges is not None else None
     try:
         forward = op.forward if not watching else watched(op, op.forward)
