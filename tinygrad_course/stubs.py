@@ -30,14 +30,25 @@ class TensorMethods(TensorBase):
 _RETURNS = {
     "__setitem__": "None",
     "allclose": "builtins.bool",
+    "aminmax": "Any",
     "chunk": "tuple[Tensor, ...]",
+    "cummax": "Any",
+    "cummin": "Any",
     "equal": "builtins.bool",
+    "kthvalue": "Any",
     "max": "Any",
+    "median": "Any",
     "min": "Any",
+    "mode": "Any",
+    "nanmedian": "Any",
     "nonzero": "Any",
+    "sort": "Any",
     "split": "tuple[Tensor, ...]",
+    "topk": "Any",
     "type": "Any",
     "unbind": "tuple[Tensor, ...]",
+    "unique": "Any",
+    "unique_consecutive": "Any",
 }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from ..autograd.node import blank
 from ..autograd.variable import Tensor
 from .elementwise import where
 from .inplace import change
@@ -70,8 +71,7 @@ def clamp(input, min=None, max=None, *, out=None):
     >>> tg.clamp(tg.tensor([1., 5., 9.]), min=3, max=7)
     tensor([3., 5., 7.])
     """
-    result = Clamp.fn(input, min, max)
-    return result if out is None else write_out(result, out)
+    return write_out(Clamp.fn(input, min, max), out)
 
 
 def clamp_(self, min=None, max=None):
@@ -152,8 +152,8 @@ class Copysign(Binary, method=True, inplace=True, floats=True):
 
     def backward(ctx, g):
         x, out = ctx.saved
-        gx = where(x == 0, g * 0, g * (out / x)) if ctx.needs[0] else None
-        return gx, g * 0 if ctx.needs[1] else None
+        gx = where(x == 0, blank(g), g * (out / x)) if ctx.needs[0] else None
+        return gx, blank(g) if ctx.needs[1] else None
 
 
 class Heaviside(Binary, method=True, numbers=False, inplace=True):

@@ -96,7 +96,8 @@ class Copy(Op, fn="", node="CopyBackwards"):
 
 
 def to_dtype(x: Any, dtype: Any) -> Any:
-    """An array or Tensor in a NumPy dtype; itself when it has it."""
+    """An array or Tensor in a dtype, NumPy's or ours; itself when it has it."""
+    dtype = getattr(dtype, "numpy", dtype)
     if isinstance(x, Tensor):
         return x if x._array.dtype == dtype else ToCopy.fn(x, np.dtype(dtype), x.device)
     return x if x.dtype == dtype else x.astype(dtype)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from ..autograd.node import blank
 from ..autograd.variable import Tensor
 from ..dtype import float64
 from .elementwise import Div, Exp, Log, Pow, Sub, refuse_zero_divisor, where
@@ -41,7 +42,7 @@ class _DivRounded(Binary, fn="", node="DivBackward2"):
         return xp.floor_divide(x - xp.fmod(x, y), y)
 
     def backward(ctx, g):
-        return g * 0, g * 0
+        return blank(g), blank(g)
 
 
 def _require_rounding(mode):
@@ -60,11 +61,9 @@ def div(input, other, *, rounding_mode=None, out=None):
     (tensor([ 3.5000, -3.5000]), tensor([ 3, -3]))
     """
     if rounding_mode is None:
-        result = Div.fn(input, other)
-    else:
-        _require_rounding(rounding_mode)
-        result = _DivRounded.fn(input, other, rounding_mode)
-    return result if out is None else write_out(result, out)
+        return Div.fn(input, other, out=out)
+    _require_rounding(rounding_mode)
+    return write_out(_DivRounded.fn(input, other, rounding_mode), out)
 
 
 def div_(self, other, *, rounding_mode=None):
@@ -126,8 +125,7 @@ def float_power(input, exponent, *, out=None):
     """
     if not isinstance(input, Tensor) and not isinstance(exponent, Tensor):
         raise TypeError("float_power(): one of input and exponent must be a Tensor")
-    result = Pow.fn(_in_double(input), _in_double(exponent))
-    return result if out is None else write_out(result, out)
+    return write_out(Pow.fn(_in_double(input), _in_double(exponent)), out)
 
 
 def _in_double(x):
@@ -229,7 +227,7 @@ class XLogY(Binary, method=True, inplace=True, floats=True, node="XlogyBackward0
     def backward(ctx, g):
         x, y = ctx.saved
         return (
-            where((x == 0) & (y <= 0), g * 0, g * log(y)) if ctx.needs[0] else None,
+            where((x == 0) & (y <= 0), blank(g), g * log(y)) if ctx.needs[0] else None,
             g * x / y if ctx.needs[1] else None,
         )
 
@@ -369,8 +367,7 @@ def addcmul(input, tensor1, tensor2, *rest, value=1, out=None):
     tensor([31., 81.])
     """
     tensors, value = _combined(Addcmul, input, tensor1, tensor2, rest, value)
-    result = Addcmul.fn(input, *tensors, value)
-    return result if out is None else write_out(result, out)
+    return write_out(Addcmul.fn(input, *tensors, value), out)
 
 
 def addcdiv(input, tensor1, tensor2, *rest, value=1, out=None):
@@ -381,8 +378,7 @@ def addcdiv(input, tensor1, tensor2, *rest, value=1, out=None):
     tensor([1.2500, 1.5000])
     """
     tensors, value = _combined(Addcdiv, input, tensor1, tensor2, rest, value)
-    result = Addcdiv.fn(input, *tensors, value)
-    return result if out is None else write_out(result, out)
+    return write_out(Addcdiv.fn(input, *tensors, value), out)
 
 
 def addcmul_(self, tensor1, tensor2, *rest, value=1):

@@ -403,7 +403,10 @@ class Broadcast(Op):
     def apply(cls, *inputs: Any, **params: Any) -> Any:
         operands, rest = inputs[: cls.arity], inputs[cls.arity :]
         if not any(isinstance(v, Tensor) for v in operands):
-            xp = xp_of(next(v for v in operands if hasattr(v, "strides")))
+            arrays = [v for v in operands if hasattr(v, "strides")]
+            if not arrays:
+                raise TypeError(f"{cls.__name__.lower()}(): no operand is a Tensor")
+            xp = xp_of(arrays[0])
             return cls.forward(UNRECORDED, xp, *operands, *rest, **params)
         operands = cls.promote(*operands)
         shapes = [tuple(v.shape) if hasattr(v, "shape") else () for v in operands]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from ..autograd.node import blank
 from .elementwise import Rsqrt, cos, sin, where
 from .pointwise import in_single
 from .registry import Binary, Unary
@@ -114,7 +115,7 @@ class Atan2(Binary, method=True, inplace=True, floats=True, numbers=False, alias
     def backward(ctx, g):
         x, y = ctx.saved
         square = x * x + y * y
-        g = where(square == 0, g * 0, g / square)  # no angle at the origin: its gradient is 0
+        g = where(square == 0, blank(g), g / square)  # no angle at the origin: its gradient is 0
         return g * y if ctx.needs[0] else None, -g * x if ctx.needs[1] else None
 
 
