@@ -617,23 +617,14 @@ my_backward = Exercise(
 
 
 class Recorded:
-    """A node of the engine that notes each call, and looks like it in all that a walk reads."""
+    """A node of the engine that notes each call, and looks like it in all that a walk reads.
 
-    def __init__(self, node, calls, seen):
-        self._node, self._calls, self._seen = node, calls, seen
+    The engine's own edges are cut once these nodes know them: what leads from node to node is here.
+    """
 
-    @classmethod
-    def of(cls, node, calls, seen):
-        if node is not None and id(node) not in seen:
-            kind = Leaf if hasattr(node, "variable") else cls
-            seen[id(node)] = type(type(node).__name__, (kind,), {})(node, calls, seen)
-        return seen.get(id(node))
-
-    @property
-    def next_functions(self):
-        return tuple(
-            (Recorded.of(node, self._calls, self._seen), i) for node, i in self._node.next_functions
-        )
+    def __init__(self, node, calls):
+        self._node, self._calls = node, calls
+        self.next_functions = ()
 
     def name(self):
         return self._node.name()
@@ -654,10 +645,26 @@ class Leaf(Recorded):
         return self._node(*grads)
 
 
+def record(root, calls):
+    """The graph under `root`, an engine's node, as Recorded nodes."""
+    seen, found = {}, [root]
+    for node in found:
+        kind = Leaf if hasattr(node, "variable") else Recorded
+        seen[node] = type(type(node).__name__, (kind,), {})(node, calls)
+        met = [child for child, _ in node.next_functions if child is not None]
+        found += [child for child in dict.fromkeys(met) if child not in seen and child not in found]
+    nowhere = type(root)(())
+    for node, twin in seen.items():
+        twin.next_functions = tuple((seen.get(child), i) for child, i in node.next_functions)
+        node.edges = tuple(edge and (nowhere, 0) for edge in node.edges)
+    return seen[root]
+
+
 def run_traversal(answer, given, loss, grad, leaves, times=1):
     calls = []
+    root = record(loss.grad_fn, calls)
     for _ in range(times):
-        answer(Recorded.of(loss.grad_fn, calls, {}), grad)
+        answer(root, grad)
     counts = {name: calls.count(name) for name in sorted(set(calls))}
     gradients = {name: leaf.grad for name, leaf in leaves.items()}
     return {"given": given, "gradients": gradients, "calls": counts}
