@@ -322,6 +322,11 @@ def _roots(
         if isinstance(given, Tensor)
         else list(given)
     )
+    for gradient in gradients:
+        if not isinstance(gradient, Tensor | None):
+            raise TypeError(
+                f"gradients can be either Tensors or None, but got {type(gradient).__name__}"
+            )
     if len(gradients) != len(outputs):
         raise RuntimeError(
             f"got {len(outputs)} tensors and {len(gradients)} gradients: one for each is needed"
@@ -343,10 +348,6 @@ def _roots(
         edges.append(edge)
         if gradient is None:
             gradient = _implicit_one(output)
-        elif not isinstance(gradient, Tensor):
-            raise TypeError(
-                f"gradients can be either Tensors or None, but got {type(gradient).__name__}"
-            )
         elif gradient.shape != output.shape:
             raise RuntimeError(
                 f"Mismatch in shape: grad_output[{i}] has a shape of {Size(gradient.shape)} and "

@@ -135,6 +135,9 @@ class Pow(Binary, method=True, inplace=True, operator="pow"):
         ctx.save(x, y, out if ctx.needs[1] else None)
         return out
 
+    def name(self):
+        return "PowBackward0" if self.edges[1] is None else "PowBackward1"
+
     def backward(ctx, g):
         x, y, out = ctx.saved
         gx = gy = None
