@@ -295,6 +295,19 @@ def test_chain_of_changes(lib):
 
 
 @both
+def test_operands_of_other_types(lib):
+    x = lib.ones(2, requires_grad=True)
+    w = lib.full((2,), 2.0, dtype=lib.float64, requires_grad=True)
+    h = lib.ones(2, dtype=lib.float16, requires_grad=True)
+    y = x.clone().add_(w, alpha=2).mul_(w).sub_(h).div_(w)
+    y[0] = w[1]
+    y[:1].mul_(w[0])
+    grads = lib.autograd.grad(y.sum(), [x, w, h])
+    (g,) = lib.autograd.grad(x.clone().mul_(w).pow(2).sum(), w, create_graph=True)
+    return [y, grads, g, lib.autograd.grad(g.sum(), [x, w])]
+
+
+@both
 def test_view_changes_its_base(lib):
     x, w = leaf(lib, 1, 2, 3), leaf(lib, 5)
     y = x * 2

@@ -187,12 +187,14 @@ def _start(op: type[Op], edges: tuple[Edge | None, ...], inputs: tuple[Any, ...]
     node.edges, node.saved, node.guards, node.hooks, node.order = edges, (), [], None, next_order()
     array = inputs[0]._array
     node.outputs = ((array.shape, array.dtype),)
-    node.restore = tuple(
-        (v._array.shape, None) if isinstance(v, Tensor) and v._array.shape != array.shape else None
-        for v in inputs
-    )
-    if not issubclass(op, Broadcast) or not any(node.restore):
-        node.restore = None
+    node.restore = None
+    if issubclass(op, Broadcast):
+        operands = [v._array if isinstance(v, Tensor) else None for v in inputs]
+        mixed = any(a is not None and a.dtype != array.dtype for a in operands)
+        if mixed or any(a is not None and a.shape != array.shape for a in operands):
+            node.restore = tuple(
+                None if a is None else (a.shape, a.dtype if mixed else None) for a in operands
+            )
     return node
 
 
