@@ -1002,7 +1002,15 @@ row(
 
 # --- conversions and copies -----------------------------------------------------------------------
 
-row("clone contiguous", *(call(real(*s)) for s in SHAPES), call(given([1, 2])))
+row(
+    "clone contiguous",
+    *(call(real(*s)) for s in SHAPES),
+    call(given([1, 2])),
+    call(real(2, 3), memory_format=Own("contiguous_format")),
+    call(real(2, 3, 4, 2), memory_format=Own("channels_last")),
+    call(real(2, 3, 4), memory_format=Own("preserve_format")),
+    bad=(call(real(2, 3), memory_format=Own("channels_last")),),
+)
 row(
     "half float double byte char short int long bool",
     call(real(2, 3, low=0, high=100)),
@@ -1019,7 +1027,19 @@ row(
     call(real(2), "cpu"),
     call(real(2), given([1, 2])),
     call(real(2), Own("float32"), copy=True),
-    bad=(call(real(2), "nowhere"), call(real(2), [1])),
+    call(real(2, 3), Own("float64"), memory_format=Own("contiguous_format")),
+    call(real(2, 3, 4, 2), memory_format=Own("channels_last")),
+    call(real(2, 3), "cpu", Own("float64")),
+    call(real(2, 3), "cpu", Own("float64"), False, True),
+    call(real(2, 3), None, Own("int64")),
+    call(real(2, 3), places(2, below=2), True),
+    call(real(2, 3)),
+    bad=(
+        call(real(2), "nowhere"),
+        call(real(2), [1]),
+        call(real(2), Own("float64"), Own("float32")),
+        call(real(2), "cpu", "cpu"),
+    ),
 )
 row(
     "type",

@@ -25,7 +25,7 @@ def pair(torch, seed):
 
 def assert_same_state(ours, theirs):
     """Equal key, position and waiting normal: both have drawn equally many words."""
-    a, b = ours.get_state().copy(), theirs.get_state().numpy()
+    a, b = ours.get_state().numpy(), theirs.get_state().numpy()
     a, b = a.view(tg_random._STATE)[0], b.view(tg_random._STATE)[0]
     assert (a["key"] == b["key"]).all()
     assert a["left"] == b["left"]
@@ -213,7 +213,7 @@ def test_mixed_calls_stay_in_step(torch, seed):
                 torch.zeros(n, 2, dtype=torch_dtype).t().normal_(generator=theirs)
             case 7:
                 a, b = ours.get_state(), theirs.get_state()
-                theirs.set_state(torch.from_numpy(a))
+                theirs.set_state(torch.from_numpy(a.numpy()))
                 ours.set_state(b)
         assert_same_state(ours, theirs)
 
@@ -272,7 +272,7 @@ def test_seed_starts_a_stream_from_chance():
         (lambda g: tg_random.bernoulli(g, np.array([0, 1])), NotImplementedError, "int64"),
         (lambda g: tg_random.randint(g, 5, 5, (1,)), RuntimeError, "low=5"),
         (lambda g: tg_random.randperm(g, -1), RuntimeError, "n=-1"),
-        (lambda g: tg_random.multinomial(g, np.array([1, 1]), 1), NotImplementedError, "int64"),
+        (lambda g: tg_random.multinomial(g, np.array([1, 1]), 1), RuntimeError, "int64"),
         (lambda g: tg_random.multinomial(g, np.zeros(2), 1), RuntimeError, "zero"),
         (lambda g: tg_random.multinomial(g, np.array([1.0, -1.0]), 1), RuntimeError, "negative"),
         (lambda g: tg_random.multinomial(g, np.ones(2), 3), RuntimeError, "3 of 2"),
@@ -294,4 +294,4 @@ def test_a_refused_call_draws_nothing():
         tg_random.uniform(gen, (3,), "float32", 1, 0)
     with pytest.raises(RuntimeError):
         tg_random.normal(gen, (3,), "float32", 0, -1)
-    assert (gen.get_state() == state).all()
+    assert gen.get_state().tolist() == state.tolist()

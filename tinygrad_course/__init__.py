@@ -24,12 +24,15 @@ from .autograd.variable import Tensor, Variable
 from .device import Device as device
 from .dtype import (
     DType,
+    can_cast,
     double,
+    finfo,
     float16,
     float32,
     float64,
     get_default_dtype,
     half,
+    iinfo,
     int8,
     int16,
     int32,
@@ -37,6 +40,7 @@ from .dtype import (
     long,
     promote_types,
     set_default_dtype,
+    set_default_tensor_type,
     short,
     uint8,
 )
@@ -44,11 +48,27 @@ from .dtype import DType as dtype
 from .dtype import bool_ as bool
 from .dtype import float_ as float
 from .dtype import int_ as int
-from .ops.creation import TYPED
+from .layout import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    preserve_format,
+    strided,
+)
+from .ops.memory import is_storage
+from .ops.typed import TYPED, result_type, typename
 from .printing import set_printoptions
-from .random import Generator
+from .random import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 from .shape import Size
-from .storage import Storage
+from .storage import STORAGES
 
 __version__ = "0.1.0"
 
@@ -59,6 +79,8 @@ np.empty(2**25 - 2**16, np.uint8)
 
 globals().update(ops.FUNCTIONS)
 globals().update(TYPED)
+globals().update(STORAGES)
+Storage = STORAGES["FloatStorage"]
 
 newaxis = None
 inf, nan, pi, e = np.inf, np.nan, np.pi, np.e

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .device import Device, backend_for, unavailable_reason
-from .ops.creation import CUDA_TYPED
+from .ops.typed import CUDA_TYPED
+from .storage import CUDA_STORAGES
 
 
 def is_available() -> bool:
@@ -19,8 +20,9 @@ def synchronize(device: Device | None = None) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    if name in CUDA_TYPED:
-        return CUDA_TYPED[name]
+    for types in (CUDA_TYPED, CUDA_STORAGES):
+        if name in types:
+            return types[name]
     raise AttributeError(
         f"tg.cuda has no {name!r}: there are is_available, synchronize, unavailable_reason, "
         f"{', '.join(CUDA_TYPED)}"

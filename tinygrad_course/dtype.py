@@ -44,6 +44,10 @@ class DType:
     def is_signed(self) -> bool:
         return self.name not in ("bool", "uint8")
 
+    @property
+    def is_complex(self) -> bool:
+        return False
+
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
@@ -74,6 +78,9 @@ _BY_NUMBER = {
 
 _default = float32
 
+# Python's own types may be given as dtypes.
+_OF_PYTHON = {float: float64, int: int64, bool: bool_}
+
 
 def from_numpy_dtype(dtype: np.dtype[Any]) -> DType:
     """The DType of a NumPy type; TypeError names the types there are."""
@@ -83,6 +90,21 @@ def from_numpy_dtype(dtype: np.dtype[Any]) -> DType:
         raise TypeError(
             f"no tensor can hold NumPy's {dtype}: the types are {names}; convert with .astype first"
         )
+    return found
+
+
+def as_dtype(dtype: Any) -> DType:
+    """A DType given as such, or as Python's float (64 bits), int or bool; TypeError for what is
+    none.
+
+    >>> as_dtype(float), as_dtype(int8)
+    (torch.float64, torch.int8)
+    """
+    if isinstance(dtype, DType):
+        return dtype
+    found = _OF_PYTHON.get(dtype) if isinstance(dtype, type) else None
+    if found is None:
+        raise TypeError(f"dtype must be one of tg.float32, tg.int64, …, not {dtype!r}")
     return found
 
 
@@ -101,6 +123,32 @@ def set_default_dtype(dtype: DType) -> None:
     if not isinstance(dtype, DType) or not dtype.is_floating_point:
         raise TypeError(f"only floating-point types can be the default type, not {dtype!r}")
     _default = dtype
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """Makes the dtype of a tensor type, tg.DoubleTensor or its name "torch.DoubleTensor", the
+    default; TypeError for other types than those of floats on the CPU.
+    """
+    name = t if isinstance(t, str) else getattr(t, "__name__", repr(t))
+    found = {d.tensor_type: d for d in ALL}.get(name.removeprefix("torch."))
+    if found is None or getattr(t, "is_cuda", False):
+        raise TypeError(
+            f"only the floating-point types of the CPU (torch.FloatTensor, …) can be the default "
+            f"tensor type, not {t!r}"
+        )
+    set_default_dtype(found)
+
+
+def can_cast(from_: DType, to: DType) -> bool:
+    """Whether a result of type `from_` may be written into a tensor of type `to` in place.
+
+    >>> can_cast(int64, float16), can_cast(float32, int64)
+    (True, False)
+    """
+    for dtype in (from_, to):
+        if not isinstance(dtype, DType):
+            raise TypeError(f"can_cast(): two dtypes were expected, one is {dtype!r}")
+    return from_.category <= to.category
 
 
 def promote_types(a: DType, b: DType) -> DType:
@@ -191,3 +239,49 @@ def result_type(*operands: Any) -> DType:
     if found is None:
         raise ValueError("result_type needs at least one operand")
     return found
+
+
+# --- limits ---------------------------------------------------------------------------------------
+
+
+class finfo:
+    """The limits of a float type (of the default one): `max`, `min`, `eps`, `tiny`, `bits`, ….
+
+    TypeError for another type.
+
+    >>> finfo(float16).max
+    65504.0
+    """
+
+    def __init__(self, dtype: DType | None = None) -> None:
+        dtype = _default if dtype is None else dtype
+        if not isinstance(dtype, DType) or not dtype.is_floating_point:
+            raise TypeError(f"finfo() tells of floating-point types, not {dtype!r}: see iinfo()")
+        limits = np.finfo(dtype.numpy)
+        self.dtype, self.bits = dtype.name, 8 * dtype.itemsize
+        self.max, self.min, self.eps = float(limits.max), float(limits.min), float(limits.eps)
+        self.tiny = self.smallest_normal = float(limits.tiny)
+        self.resolution = 10.0**-limits.precision
+
+    def __repr__(self) -> str:
+        names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        limits = ", ".join(f"{name}={getattr(self, name):.6g}" for name in names)
+        return f"finfo({limits}, dtype={self.dtype})"
+
+
+class iinfo:
+    """The limits of an integer type: `max`, `min`, `bits`; TypeError for another type.
+
+    >>> iinfo(int8)
+    iinfo(min=-128, max=127, dtype=int8)
+    """
+
+    def __init__(self, dtype: DType) -> None:
+        if not isinstance(dtype, DType) or dtype.category != INTEGER:
+            raise TypeError(f"iinfo() tells of integer types, not {dtype!r}: see finfo()")
+        limits = np.iinfo(dtype.numpy)
+        self.dtype, self.bits = dtype.name, 8 * dtype.itemsize
+        self.max, self.min = int(limits.max), int(limits.min)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"

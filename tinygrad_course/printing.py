@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from .device import backend_of
 from .dtype import bool_, get_default_dtype, int64
+from .legacy_printing import legacy_text
 
 Array = npt.NDArray[Any]
 
@@ -34,12 +35,14 @@ class PrintOptions:
     edgeitems: int = 3
     linewidth: int = 80
     sci_mode: bool | None = None
+    legacy: bool = False
 
 
 _PROFILES = {
     "default": PrintOptions(),
     "short": PrintOptions(precision=2, edgeitems=2),
     "full": PrintOptions(threshold=math.inf),
+    "legacy": PrintOptions(legacy=True),
 }
 _options = PrintOptions()
 
@@ -56,15 +59,16 @@ def set_printoptions(
 
     `precision` digits after the point; more than `threshold` elements are summarised to `edgeitems`
     at both ends of each dimension; lines are at most `linewidth` wide; `sci_mode` forces 1.0000e+00
-    (True) or forbids it (False), None lets the numbers decide. `profile` is "default", "short" or
-    "full" and is applied first. Raises ValueError for a negative number or an unknown profile.
+    (True) or forbids it (False), None lets the numbers decide. `profile` is "default", "short",
+    "full" or "legacy" (the looks of before 0.4, without `sci_mode`) and is applied first. Raises
+    ValueError for a negative number or an unknown profile.
 
     >>> set_printoptions(precision=2)
     >>> set_printoptions(profile="default")
     """
     global _options
     if profile is not None and profile not in _PROFILES:
-        raise ValueError(f"profile {profile!r} is unknown: use 'default', 'short' or 'full'")
+        raise ValueError(f"profile {profile!r} is unknown: use one of {', '.join(_PROFILES)}")
     given: dict[str, Any] = {"precision": precision, "edgeitems": edgeitems, "linewidth": linewidth}
     for name, value in given.items():
         if value is not None and (not isinstance(value, int) or value < 0):
@@ -85,6 +89,9 @@ def tensor_repr(x: Any) -> str:
     where the gradient goes. Long suffixes move to a line of their own.
     """
     array = backend_of(x._array).to_host(x._array)
+    if _options.legacy:
+        text = legacy_text(array, x.type(), _options)
+        return f"Variable containing:{text}" if _is_variable(x) else text
     indent = len("tensor(")
     text = "tensor(" + ("[]" if array.size == 0 else _numbers(array, indent))
     width = len(text) - text.rfind("\n") + 1  # as PyTorch counts it: one more than there is
@@ -96,6 +103,28 @@ def tensor_repr(x: Any) -> str:
             text += ", " + suffix
             width += len(suffix) + 2
     return text + ")"
+
+
+def parameter_repr(x: Any) -> str:
+    """The text of a Parameter."""
+    if _options.legacy:
+        array = backend_of(x._array).to_host(x._array)
+        return f"Parameter containing:{legacy_text(array, x.type(), _options)}"
+    return f"Parameter containing:\n{tensor_repr(x)}"
+
+
+def storage_repr(storage: Any) -> str:
+    """The text of a storage: its elements, one a line, its type and size."""
+    lines = "".join(f" {value}\n" for value in storage.tolist())
+    kind = f"torch.storage.TypedStorage(dtype={storage.dtype}, device={storage.device})"
+    return f"{lines}[{storage.type() if _options.legacy else kind} of size {storage.size()}]"
+
+
+def _is_variable(x: Any) -> bool:
+    """Whether `x` would have been a Variable: autograd knows it, or the tensor it is a view of."""
+    if x._meta is not None and x._meta.base is not None and not x.requires_grad:
+        return _is_variable(x._meta.base)
+    return x._meta is not None or x._edge is not None
 
 
 def _suffixes(x: Any, array: Array) -> list[str]:

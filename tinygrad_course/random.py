@@ -3,7 +3,7 @@
 A `Generator` is a Mersenne twister plus one normal number kept for later. Every function below
 turns its 32-bit words into an array exactly as PyTorch's CPU kernels do, so that equal seeds give
 equal weights, masks and shuffles in both. It knows NumPy arrays only; tensors, dtype defaults and
-other devices are the business of `ops/creation.py`.
+other devices are the business of `ops/sampling.py`.
 
 Lesson: a "random" number is a pure function of the seed and of how many words were drawn before it.
 Two programs agree only as long as they draw equally many words, in the same order.
@@ -11,13 +11,18 @@ Two programs agree only as long as they draw equally many words, in the same ord
 
 import math
 import secrets
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .device import Device
+from .layout import memory_order
+
+if TYPE_CHECKING:
+    from .autograd.variable import Tensor
 
 Array = npt.NDArray[Any]
 Shape = tuple[int, ...]
@@ -101,8 +106,13 @@ class Generator:
         """The seed the stream started from, as a number from 0 to 2**64 - 1."""
         return self._seed
 
-    def get_state(self) -> npt.NDArray[np.uint8]:
-        """The state as 5056 bytes in PyTorch's layout, an array of uint8."""
+    def get_state(self) -> "Tensor":
+        """The state as 5056 bytes in PyTorch's layout, a tensor of uint8."""
+        from .ops.data import from_numpy  # tensors stand above this module
+
+        return from_numpy(self._bytes())
+
+    def _bytes(self) -> npt.NDArray[np.uint8]:
         twister = self._twister.get_state(legacy=False)["state"]
         state = np.zeros(1, _STATE)
         state["seed"], state["seeded"] = self._seed, 1
@@ -112,7 +122,7 @@ class Generator:
             state["normal"], state["has_normal"] = self._next_normal, 1
         return state.view(np.uint8)
 
-    def set_state(self, state: npt.ArrayLike) -> "Generator":
+    def set_state(self, state: Any) -> "Generator":
         """Continue from a state that `get_state` (or PyTorch's) returned; returns self.
 
         Raises TypeError when it is not uint8, RuntimeError when it is no such state.
@@ -150,6 +160,52 @@ class Generator:
 
 default_generator = Generator()
 default_generator.seed()
+
+
+def manual_seed(seed: Any) -> Generator:
+    """Seeds the generator behind all random functions; the numbers then are PyTorch's for that
+    seed.
+
+    >>> import tinygrad_course as tg
+    >>> _ = tg.manual_seed(0); tg.rand(2)
+    tensor([0.4963, 0.7682])
+    """
+    return default_generator.manual_seed(int(seed))
+
+
+def seed() -> int:
+    """Seeds the default generator from chance and returns the seed."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The seed that the default generator started from."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> "Tensor":
+    """The state of the default generator, a tensor of bytes."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Any) -> None:
+    """Continues the default generator from a state that `get_rng_state` returned.
+
+    >>> state = get_rng_state(); a = randperm(default_generator, 5)
+    >>> set_rng_state(state); (a == randperm(default_generator, 5)).all()
+    np.True_
+    """
+    default_generator.set_state(new_state)
+
+
+@contextmanager
+def fork_rng() -> Iterator[None]:
+    """Within the block, random numbers leave the default generator as it was."""
+    state = default_generator._bytes()
+    try:
+        yield
+    finally:
+        default_generator.set_state(state)
 
 
 # ---------------------------------------------------------------- floating point numbers
@@ -217,13 +273,66 @@ def exponential(
 ) -> Array:
     """Exponentially distributed numbers, x = -log(1 - u) / lambd with u in double precision.
 
-    Raises NotImplementedError for a dtype that is not floating point, RuntimeError for lambd <= 0.
+    Raises RuntimeError for a dtype that is not floating point and for lambd <= 0.
     """
-    dtype = _floating(dtype, "exponential_")
+    dtype = _continuous(dtype, "exponential_")
     if not lambd > 0:
         raise RuntimeError(f"exponential_ needs a rate above 0, got lambd={lambd}")
     u = _unit(gen, math.prod(shape), np.dtype(np.float64))
     return (np.log1p(-u) * (-1.0 / lambd)).astype(dtype, copy=False).reshape(shape)
+
+
+def cauchy(
+    gen: Generator,
+    shape: Shape,
+    dtype: npt.DTypeLike = np.float32,
+    median: float = 0.0,
+    sigma: float = 1.0,
+) -> Array:
+    """Cauchy distributed numbers, median + sigma tan(pi (u - 1/2)) with u in double precision.
+
+    Raises RuntimeError for a dtype that is not floating point and for sigma <= 0.
+    """
+    dtype = _continuous(dtype, "cauchy_")
+    if not sigma > 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
+    u = _unit(gen, math.prod(shape), np.dtype(np.float64))
+    return (median + sigma * np.tan(np.pi * (u - 0.5))).astype(dtype).reshape(shape)
+
+
+def log_normal(
+    gen: Generator,
+    shape: Shape,
+    dtype: npt.DTypeLike = np.float32,
+    mean: float = 1.0,
+    std: float = 2.0,
+) -> Array:
+    """exp(mean + std z) with z normal, made by pairs in double precision.
+
+    Raises NotImplementedError for a dtype that is not floating point, RuntimeError for std <= 0.
+    """
+    dtype = _floating(dtype, "log_normal_")
+    if not std > 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
+    z = _normal_pairs(gen, math.prod(shape))
+    return np.exp(z * std + mean).astype(dtype).reshape(shape)
+
+
+def geometric(
+    gen: Generator, shape: Shape, dtype: npt.DTypeLike = np.float32, p: float = 0.5
+) -> Array:
+    """The number of the first success, ceil(log(u) / log(1 - p)) with u in double precision.
+
+    Raises RuntimeError for p outside (0, 1), NotImplementedError for booleans.
+    """
+    dtype = np.dtype(dtype)
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
+    if dtype.kind == "b":
+        raise NotImplementedError("geometric_ is not implemented for bool: it counts")
+    u = _unit(gen, math.prod(shape), np.dtype(np.float64))
+    tries: Array = np.ceil(np.log(u) / np.log1p(-p))
+    return tries.astype(dtype).reshape(shape)
 
 
 def bernoulli(
@@ -248,23 +357,59 @@ def bernoulli(
 # ---------------------------------------------------------------- integers
 
 
-def randint(gen: Generator, low: int, high: int, shape: Shape) -> npt.NDArray[np.int64]:
-    """Integers from low to high - 1, low + word mod (high - low).
+def randint(
+    gen: Generator, low: int, high: int | None, shape: Shape, dtype: npt.DTypeLike = np.int64
+) -> Array:
+    """Whole numbers from low to high - 1 (None: to the greatest of the dtype), low + word mod span.
 
-    Ranges of 2^28 and more take 64-bit words, which keeps the modulo's bias invisible. Raises
-    RuntimeError for low >= high.
+    Spans of 2^28 and more take 64-bit words, which keeps the modulo's bias invisible. Raises
+    RuntimeError for low >= high, and for bounds that an integer dtype cannot hold.
 
     >>> randint(Generator().manual_seed(0), 0, 10, (4,)).tolist()
     [4, 9, 3, 0]
     """
-    if low >= high:
+    dtype = np.dtype(dtype)
+    greatest = _greatest(dtype)
+    if high is None and low == -(2**63):
+        return gen.double_words(math.prod(shape)).astype(dtype).reshape(shape)
+    if high is not None and low >= high:
         raise RuntimeError(
-            f"randint draws from low to high - 1, but low={low} is not below high={high}"
+            "random numbers are drawn from low (from) to high (to) - 1, but "
+            f"low={low} is not below high={high}"
         )
-    n, span = math.prod(shape), high - low
+    if dtype.kind == "f":
+        low = _inward(low, dtype, up=True)
+        end = greatest + 1 if high is None else _inward(high - 1, dtype, up=False) + 1
+    else:
+        end = greatest + 1 if high is None else high
+        least = 0 if dtype.kind == "b" else int(np.iinfo(dtype).min)
+        for name, value in (("low", low), ("high - 1", end - 1)):
+            if not least <= value <= greatest:
+                raise RuntimeError(f"{name} = {value} is out of bounds for {dtype}")
+    if low >= end:
+        raise RuntimeError(f"{dtype} has no number from low={low} to high={high}")
+    n, span = math.prod(shape), end - low
     words = gen.words(n).astype(np.uint64) if span < 2**28 else gen.double_words(n)
     # Unsigned arithmetic wraps around, so low = -2**63 with a range of 2**64 - 1 is right as well.
-    return (words % np.uint64(span) + np.uint64(low % 2**64)).view(np.int64).reshape(shape)
+    drawn = (words % np.uint64(span) + np.uint64(low % 2**64)).view(np.int64)
+    return drawn.astype(dtype).reshape(shape)
+
+
+def _greatest(dtype: np.dtype[Any]) -> int:
+    """The greatest whole number of a dtype, of floats the one up to which none is left out."""
+    if dtype.kind == "f":
+        return int(2 ** (np.finfo(dtype).nmant + 1))
+    return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
+
+
+def _inward(bound: int, dtype: np.dtype[Any], up: bool) -> int:
+    """A bound of a draw, moved inward to a number that a float dtype holds, when it would round
+    outward."""
+    reached = int(dtype.type(bound + 1 if up else bound))
+    if (reached >= bound + 1) if up else (reached <= bound):
+        return bound
+    gap = 2 ** (abs(bound + 1 if up else bound).bit_length() - np.finfo(dtype).nmant - 1)
+    return int(reached + gap if up else reached - gap - 1)
 
 
 def random(gen: Generator, shape: Shape, dtype: npt.DTypeLike = np.int64) -> Array:
@@ -276,10 +421,7 @@ def random(gen: Generator, shape: Shape, dtype: npt.DTypeLike = np.int64) -> Arr
     [172, 47]
     """
     dtype = np.dtype(dtype)
-    if dtype.kind == "f":
-        span = 2 ** (np.finfo(dtype).nmant + 1) + 1
-    else:
-        span = 2 if dtype.kind == "b" else int(np.iinfo(dtype).max) + 1
+    span = _greatest(dtype) + 1
     n = math.prod(shape)
     words = gen.double_words(n) if dtype.itemsize == 8 else gen.words(n)
     return (words % words.dtype.type(span)).astype(dtype).reshape(shape)
@@ -314,8 +456,9 @@ def multinomial(
     after the other. Raises RuntimeError for negative, infinite or all-zero weights and for more
     samples than there are weights.
     """
-    _floating(weights.dtype, "multinomial")
-    if weights.ndim not in (1, 2) or weights.size == 0:
+    if weights.dtype.kind != "f":
+        raise RuntimeError(f"multinomial needs weights of a float dtype, got {weights.dtype}")
+    if weights.ndim not in (1, 2) or weights.shape[-1] == 0:
         raise RuntimeError(
             f"multinomial needs weights of shape (n,) or (rows, n), got {weights.shape}"
         )
@@ -332,8 +475,9 @@ def multinomial(
     if (weights.sum(-1) == 0).any():
         raise RuntimeError("multinomial: the weights sum to zero, so there is nothing to draw")
     if not replacement or num_samples == 1:
-        race = weights / exponential(gen, weights.shape, weights.dtype)
-        return np.argsort(-race, axis=-1, kind="stable")[..., :num_samples]
+        times = in_memory_order(weights, lambda shape: exponential(gen, shape, weights.dtype))
+        order: Array = np.argsort(-weights / times, axis=-1, kind="stable")
+        return order[..., :num_samples].copy()
     rows = weights.reshape(-1, n).astype(np.float64)
     passed = np.cumsum(rows, axis=-1)
     passed /= passed[:, -1:]
@@ -354,9 +498,14 @@ def in_memory_order(x: Array, draw: Callable[[Shape], Array]) -> Array:
     >>> in_memory_order(x, lambda shape: np.arange(6).reshape(shape)).tolist()
     [[0, 3], [1, 4], [2, 5]]
     """
-    axes = sorted(range(x.ndim), key=lambda axis: -x.strides[axis])
+    axes = memory_axes(x)
     values = draw(tuple(x.shape[axis] for axis in axes))
     return values.transpose(sorted(range(x.ndim), key=axes.__getitem__))
+
+
+def memory_axes(x: Array) -> list[int]:
+    """The axes of x from the largest step in memory to the smallest."""
+    return memory_order(x.shape, x.strides)
 
 
 # ---------------------------------------------------------------- helpers
@@ -367,6 +516,16 @@ def _floating(dtype: npt.DTypeLike, op: str) -> np.dtype[Any]:
     if dtype.kind != "f":
         raise NotImplementedError(
             f"{op} is not implemented for {dtype}; use a floating point dtype"
+        )
+    return dtype
+
+
+def _continuous(dtype: npt.DTypeLike, op: str) -> np.dtype[Any]:
+    dtype = np.dtype(dtype)
+    if dtype.kind != "f":
+        raise RuntimeError(
+            f"{op} draws from a continuous distribution: the dtype must be floating point, not "
+            f"{dtype}"
         )
     return dtype
 

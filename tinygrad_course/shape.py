@@ -20,6 +20,13 @@ class Size(tuple[int, ...]):
 
     __slots__ = ()
 
+    def __new__(cls, sizes: Iterable[Any] = ()) -> Size:
+        sizes = tuple(sizes)
+        for i, n in enumerate(sizes):
+            if type(n) is not int:
+                return super().__new__(cls, (as_int(n, f"torch.Size(): item {i}") for n in sizes))
+        return super().__new__(cls, sizes)
+
     def numel(self) -> int:
         """The number of elements of a tensor of this shape: the product of the sizes."""
         n = 1
@@ -40,6 +47,14 @@ class Size(tuple[int, ...]):
 
     def __add__(self, other: Any) -> Size:
         return Size(tuple.__add__(self, tuple(other)))
+
+    def __radd__(self, other: Any) -> Size:
+        return Size(tuple(other) + tuple(self))
+
+    def __mul__(self, times: Any) -> Size:
+        return Size(tuple(self) * times)
+
+    __rmul__ = __mul__
 
     def __reduce__(self) -> tuple[type[Size], tuple[tuple[int, ...]]]:
         return Size, (tuple(self),)

@@ -15,8 +15,16 @@ import numpy as np
 
 from .device import Array, Device, backend_of, device_of
 from .dtype import DType, from_numpy_dtype
+from .layout import (
+    Layout,
+    MemoryFormat,
+    contiguous_format,
+    follows,
+    preserve_format,
+    strided,
+)
 from .shape import Size, wrap_dim
-from .storage import Storage, storage_of
+from .storage import Storage, UntypedStorage, storage_of
 
 
 class TensorBase:
@@ -84,9 +92,15 @@ class TensorBase:
             storage.add_window(self)
         return storage
 
-    def is_contiguous(self) -> bool:
-        """Whether the elements lie in memory in row-major order without gaps."""
-        return bool(self._array.flags.c_contiguous)
+    def untyped_storage(self) -> UntypedStorage:
+        """The storage as bytes."""
+        return UntypedStorage(self.storage())
+
+    def is_contiguous(self, memory_format: MemoryFormat = contiguous_format) -> bool:
+        """Whether the elements lie without gaps in row-major order, or that of `memory_format`."""
+        if memory_format in (contiguous_format, preserve_format):
+            return bool(self._array.flags.c_contiguous)
+        return follows(self._array.shape, self.stride(), memory_format)
 
     def dim(self) -> int:
         """The number of dims."""
@@ -130,12 +144,35 @@ class TensorBase:
     def is_cuda(self) -> bool:
         return self.device.type == "cuda"
 
+    @property
+    def is_cpu(self) -> bool:
+        return self.device.type == "cpu"
+
+    def get_device(self) -> int:
+        """The number of the CUDA device, -1 for the CPU."""
+        return -1 if self.is_cpu else self.device.index or 0
+
+    @property
+    def layout(self) -> Layout:
+        """How the tensor is kept: always `tg.strided`."""
+        return strided
+
     def is_floating_point(self) -> bool:
         """Whether the elements are floats."""
         return self.dtype.is_floating_point
 
+    def is_signed(self) -> bool:
+        """Whether the elements can be negative."""
+        return self.dtype.is_signed
+
+    def is_complex(self) -> bool:
+        """Whether the elements are complex: never, there are no such tensors here."""
+        return False
+
     def is_set_to(self, other: TensorBase) -> bool:
         """Whether `other` is the same window on the same storage."""
+        if not isinstance(other, TensorBase):
+            raise TypeError(f"is_set_to() takes a Tensor, not {type(other).__name__}")
         same_window = self.shape == other.shape and self.stride() == other.stride()
         return (
             self.storage() is other.storage()
@@ -200,14 +237,26 @@ class TensorBase:
             )
         return bool(self._host().item())
 
+    def is_nonzero(self) -> bool:
+        """Whether the only element is not zero: bool(x)."""
+        return bool(self)
+
+    def _number(self) -> Any:
+        if self._array.size != 1:
+            raise ValueError(
+                "only one element tensors can be converted to Python scalars, and this one has "
+                f"shape {list(self.shape)}: use .tolist()"
+            )
+        return self._host().item()
+
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._number())
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._number())
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._number())
 
     def __index__(self) -> int:
         if self._array.size != 1 or self.dtype.category > 1:
@@ -221,15 +270,21 @@ class TensorBase:
     def __iter__(self) -> Iterator[Any]:
         if self._array.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
-        return (self[i] for i in range(self._array.shape[0]))  # type: ignore[index]
+        return iter(self.unbind(0))  # type: ignore[attr-defined]
+
+    def __contains__(self, element: Any) -> bool:
+        if not isinstance(element, TensorBase | bool | int | float):
+            raise RuntimeError(
+                "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+                f"{type(element)}: nothing of that type can be in a tensor"
+            )
+        return bool((element == self).any())  # type: ignore[attr-defined]
 
     def __hash__(self) -> int:
         return id(self)
 
     def __format__(self, spec: str) -> str:
-        if self._array.ndim == 0 and spec:
-            return format(self.item(), spec)
-        return format(str(self), spec)
+        return format(self.item(), spec) if self._array.ndim == 0 else object.__format__(self, spec)
 
     def __reversed__(self) -> Any:
         return self.flip(0) if self._array.ndim else self  # type: ignore[attr-defined]

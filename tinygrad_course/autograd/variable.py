@@ -48,7 +48,7 @@ class Tensor(TensorMethods):
     __array_priority__ = 1000
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Tensor:
-        from ..ops.creation import legacy_tensor
+        from ..ops.typed import legacy_tensor
 
         return legacy_tensor(cls, *args, **kwargs)
 

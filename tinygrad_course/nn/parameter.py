@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..autograd.variable import Tensor
 from ..ops.creation import empty
+from ..printing import parameter_repr
 
 
 class Parameter(Tensor):
@@ -59,4 +60,4 @@ class Parameter(Tensor):
             )
 
     def __repr__(self) -> str:
-        return f"Parameter containing:\n{super().__repr__()}"
+        return parameter_repr(self)

@@ -1,4 +1,4 @@
-"""Conversions: to another dtype or device, and copies.
+"""Conversions: to another dtype, device or memory order, and copies.
 
 `to` returns the tensor itself when nothing has to change. Gradients travel back through the same
 conversion the other way. Lesson 01.
@@ -13,10 +13,10 @@ import numpy as np
 from ..autograd.mode import mode
 from ..autograd.node import blank, unbroadcast
 from ..autograd.variable import Tensor
-from ..device import Device, device_of, move
+from ..device import Device, backend_of, device_of, move, xp_of
 from ..dtype import (
-    ALL,
     DType,
+    as_dtype,
     bool_,
     float16,
     float32,
@@ -28,9 +28,11 @@ from ..dtype import (
     number_for,
     uint8,
 )
+from ..layout import MemoryFormat, contiguous_format, preserve_format, strides_for
 from ..shape import broadcast_shapes
 from .inplace import change, overlaps, require_changeable
-from .registry import Op, method
+from .registry import Op, function, method
+from .window import Geometry
 
 
 def memory_order(x: Any) -> str:
@@ -39,16 +41,35 @@ def memory_order(x: Any) -> str:
     return "C" if any(s == 0 and n > 1 for s, n in zip(x.strides, x.shape, strict=True)) else "K"
 
 
+def new_array(xp: Any, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    """An empty array with those strides, in elements, on memory of its own."""
+    buffer = xp.empty(Geometry(shape, strides, 0).end(), dtype)
+    steps = tuple(s * buffer.itemsize for s in strides)
+    return backend_of(buffer).window(buffer, shape, steps, 0)
+
+
+def copied(xp: Any, x: Any, dtype: Any, memory_format: MemoryFormat) -> Any:
+    """A copy of the array `x` in `dtype`, in the memory order of `x` or another one."""
+    if memory_format is contiguous_format or (
+        memory_format is preserve_format and x.flags.c_contiguous
+    ):
+        return x.astype(dtype, order="C", copy=True)
+    strides = strides_for(x.shape, tuple(s // x.itemsize for s in x.strides), memory_format)
+    copy = new_array(xp, dtype, x.shape, strides)
+    copy[...] = x
+    return copy
+
+
 class ToCopy(Op, fn=""):
-    """x in another dtype and on another device; dx = g, converted back."""
+    """x in another dtype, on another device, in another memory order; dx = g, converted back."""
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, /, dtype, device):
+    def forward(ctx, xp, x, /, dtype, device, memory_format=preserve_format):
         ctx.save(x.dtype, device_of(x))
         moved = move(x, device)
         if moved is x or moved.dtype != dtype:
-            return moved.astype(dtype, order=memory_order(x), copy=True)
+            return copied(xp_of(moved), moved, dtype, memory_format)
         return moved
 
     def backward(ctx, g):
@@ -57,12 +78,12 @@ class ToCopy(Op, fn=""):
 
 
 class Clone(Op, method=True):
-    """A copy of x in memory of its own, in the same order; dx = g."""
+    """A copy of x in memory of its own, in the same order or in `memory_format`; dx = g."""
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, /):
-        return xp.array(x, order=memory_order(x))
+    def forward(ctx, xp, x, /, *, memory_format=preserve_format):
+        return copied(xp, x, x.dtype, memory_format)
 
     def backward(ctx, g):
         return g
@@ -103,16 +124,45 @@ def to_dtype(x: Any, dtype: Any) -> Any:
     return x if x.dtype == dtype else x.astype(dtype)
 
 
+def _what_to(
+    args: tuple[Any, ...], dtype: Any, device: Any, non_blocking: bool, copy: bool
+) -> tuple[Any, Any, bool]:
+    """dtype, device and `copy` of the forms to(dtype, …), to(device, dtype, …) and to(other, …),
+    where … is non_blocking, copy."""
+    rest = list(args)
+    if rest and isinstance(rest[0], Tensor):
+        other = rest.pop(0)
+        dtype, device = other.dtype, other.device
+    else:
+        if rest and (rest[0] is None or _is_device(rest[0])):
+            device = rest.pop(0)
+        if rest and (isinstance(rest[0], DType) or rest[0] in (float, int, bool)):
+            dtype = as_dtype(rest.pop(0))
+    flags = [non_blocking, copy]
+    if len(rest) > 2 or any(not isinstance(v, bool) for v in rest):
+        shown = ", ".join(type(v).__name__ for v in args)
+        raise TypeError(f"to() takes a dtype, a device and a dtype, or a tensor, not ({shown})")
+    flags[: len(rest)] = rest
+    return None if dtype is None else as_dtype(dtype), device, flags[1]
+
+
+def _is_device(value: Any) -> bool:
+    return isinstance(value, str | Device) or (
+        isinstance(value, int) and not isinstance(value, bool)
+    )
+
+
 def to(
     self: Tensor,
     *args: Any,
     dtype: DType | None = None,
     device: Any = None,
-    copy: bool = False,
     non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: MemoryFormat = preserve_format,
 ) -> Tensor:
     """The tensor in a dtype, on a device, or in those of another tensor: x.to(tg.float64),
-    x.to("cuda"), x.to(other).
+    x.to("cuda"), x.to("cuda", tg.float16), x.to(other).
 
     Itself when nothing changes and not `copy`. Copies to a GPU are ordered with its work either
     way, so `non_blocking` changes nothing here.
@@ -121,73 +171,52 @@ def to(
     >>> tg.tensor([1, 2]).to(tg.float64)
     tensor([1., 2.], dtype=torch.float64)
     """
-    for arg in args:
-        if isinstance(arg, Tensor):
-            dtype, device = arg.dtype, arg.device
-        elif isinstance(arg, DType):
-            dtype = arg
-        elif isinstance(arg, str | Device) or (isinstance(arg, int) and not isinstance(arg, bool)):
-            device = arg
-        else:
-            raise TypeError(
-                f"to() takes a dtype, a device or a tensor, not {type(arg).__name__} {arg!r}"
-            )
+    dtype, device, copy = _what_to(args, dtype, device, non_blocking, copy)
     dtype = self.dtype if dtype is None else dtype
-    if not isinstance(dtype, DType):
-        raise TypeError(f"dtype must be one of tg.float32, tg.int64, …, not {dtype!r}")
     here = self.device
     there = here if device is None else Device(device)
     if there.type == here.type and there.index is None:
         there = here
     if dtype is self.dtype and there == here and not copy:
-        return self
-    result: Tensor = ToCopy.fn(self, dtype.numpy, there)
+        if memory_format in (preserve_format, contiguous_format) or self.is_contiguous(
+            memory_format
+        ):
+            return self
+    result: Tensor = ToCopy.fn(self, dtype.numpy, there, memory_format)
     return result
 
 
-def type_(self: Tensor, dtype: Any = None) -> Any:
-    """The name of the tensor's type, e.g. 'torch.FloatTensor'; with a dtype or such a name, the
-    tensor converted to it."""
-    if dtype is None:
-        prefix = "torch.cuda." if self.device.type == "cuda" else "torch."
-        return prefix + self.dtype.tensor_type
-    if isinstance(dtype, DType):
-        return to(self, dtype)
-    name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", repr(dtype))
-    device = "cuda" if ".cuda." in name or getattr(dtype, "device_kind", "cpu") == "cuda" else "cpu"
-    for candidate in ALL:
-        if candidate.tensor_type == name.rpartition(".")[2]:
-            return to(self, candidate, device=device)
-    raise ValueError(
-        f"invalid type: {name!r}; the names are 'torch.FloatTensor', 'torch.LongTensor', …"
-    )
-
-
-def contiguous(self: Tensor) -> Tensor:
-    """The tensor in row-major memory: itself when it is already.
+def contiguous(self: Tensor, memory_format: MemoryFormat = contiguous_format) -> Tensor:
+    """The tensor in row-major memory (or in `memory_format`): itself when it is already.
 
     >>> import tinygrad_course as tg
     >>> tg.zeros(2, 3).t().contiguous().stride()
     (2, 1)
     """
-    return self if self.is_contiguous() else Contiguous.fn(self)
+    if self.is_contiguous(memory_format):
+        return self
+    if memory_format is preserve_format:
+        raise RuntimeError("contiguous() needs an order to make: preserve_format is none")
+    if memory_format is contiguous_format:
+        return Contiguous.fn(self)
+    return Clone.fn(self, memory_format=memory_format)
 
 
-def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """Writes `src`, broadcast and converted, into this tensor's memory."""
-    if isinstance(src, int | float):
-        number = np.asarray(number_for(src, self.dtype), self.dtype.numpy)
-        src = Tensor._wrap(move(number, self.device))
-    if not isinstance(src, Tensor):
-        raise TypeError(f"copy_(): a Tensor was expected, not {type(src).__name__}")
-    shape = broadcast_shapes(self.shape, src.shape)
+def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
+    """Writes `other`, broadcast and converted, into this tensor's memory."""
+    if isinstance(other, int | float):
+        number = np.asarray(number_for(other, self.dtype), self.dtype.numpy)
+        other = Tensor._wrap(move(number, self.device))
+    if not isinstance(other, Tensor):
+        raise TypeError(f"copy_(): a Tensor was expected, not {type(other).__name__}")
+    shape = broadcast_shapes(self.shape, other.shape)
     if shape != self.shape:
         raise RuntimeError(
             f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(shape)}"
         )
-    if src.device != self.device:
-        src = to(src, device=self.device)
-    return change(Copy, self, (src,), {})
+    if other.device != self.device:
+        other = to(other, device=self.device)
+    return change(Copy, self, (other,), {})
 
 
 class _Fill(Op, fn="", node="FillBackward0"):
@@ -236,15 +265,44 @@ def overwrite(self: Tensor, values: Any) -> Tensor:
     return self
 
 
-def _as(dtype: DType) -> Any:
-    return lambda self: to(self, dtype)
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A tensor like `input` with a number (or a 0-dim tensor) everywhere."""
+    return fill_(Clone.fn(input), value)
 
 
-method(to, contiguous, copy_, fill_, zero_, type=type_)
-method(
-    type_as=lambda self, other: to(self, other),
-    cpu=lambda self: to(self, device="cpu"),
-    cuda=lambda self, device="cuda", non_blocking=False: to(self, device=device),
-)
-method(half=_as(float16), float=_as(float32), double=_as(float64), bool=_as(bool_))
-method(byte=_as(uint8), char=_as(int8), short=_as(int16), int=_as(int32), long=_as(int64))
+def _converting(dtype: DType) -> Any:
+    def convert(self: Tensor, memory_format: MemoryFormat = preserve_format) -> Tensor:
+        """The tensor in another dtype: itself when it has it."""
+        return to(self, dtype, memory_format=memory_format)
+
+    return convert
+
+
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor in the dtype and on the device of another one."""
+    if not isinstance(other, Tensor):
+        raise TypeError(f"type_as() takes a Tensor, not {type(other).__name__}")
+    return to(self, other)
+
+
+def cpu(self: Tensor, memory_format: MemoryFormat = preserve_format) -> Tensor:
+    """The tensor in the host's memory: itself when it is there already."""
+    return to(self, device="cpu", memory_format=memory_format)
+
+
+def cuda(
+    self: Tensor,
+    device: Any = None,
+    non_blocking: bool = False,
+    memory_format: MemoryFormat = preserve_format,
+) -> Tensor:
+    """The tensor on a CUDA device; RuntimeError says why where there is none."""
+    device = "cuda" if device is None else device
+    return to(self, device=device, memory_format=memory_format)
+
+
+function(fill, fill_, zero_)
+method(to, contiguous, copy_, fill_, zero_, type_as, cpu, cuda)
+method(half=_converting(float16), float=_converting(float32), double=_converting(float64))
+method(bool=_converting(bool_), byte=_converting(uint8), char=_converting(int8))
+method(short=_converting(int16), int=_converting(int32), long=_converting(int64))

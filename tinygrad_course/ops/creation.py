@@ -1,391 +1,145 @@
-"""Making tensors: from data, from NumPy, of one value, in a row, at random.
+"""Making tensors without data: of one value, in a row, on a diagonal, like another tensor.
 
-`tensor` copies its data and finds the dtype; `from_numpy` and `FloatTensor(ndarray)` share memory.
-Every factory takes `dtype`, `device` and `requires_grad`. Random numbers are PyTorch's CPU stream,
-from `random.py`. Lesson 01.
+Every factory takes the options of `factory.Options` (`dtype`, `device`, `requires_grad`, `out`, …).
+A tensor made like another one also has its memory order, unless `memory_format` says otherwise.
+Lesson 01.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Unpack
 
 import numpy as np
 
-from .. import random as generators
-from ..autograd.mode import no_grad
-from ..autograd.node import blank
 from ..autograd.variable import Tensor
-from ..device import Device, backend_for, backend_of, device_of, move, xp_of
-from ..dtype import (
-    ALL,
-    INTEGER,
-    DType,
-    bool_,
-    from_numpy_dtype,
-    get_default_dtype,
-    int64,
-    number_for,
-    of_number,
-)
-from ..shape import Size, as_int, require_sizes, size_args
-from ..storage import Storage
-from .convert import memory_order, overwrite, to_dtype
-from .registry import Op, function, method
+from ..dtype import BOOL, INTEGER, get_default_dtype, int64, number_for, of_number
+from ..layout import contiguous_format, preserve_format, strides_for
+from ..shape import as_int, size_args
+from .convert import new_array
+from .factory import Options, Plan, SizeOptions, sizes_in, sizes_of
+from .registry import function, method
 
-# --- from data ------------------------------------------------------------------------------------
+# --- of one value ---------------------------------------------------------------------------------
 
 
-def _numpy_type(dtype: Any, default: DType) -> np.dtype[Any]:
-    if dtype is None:
-        return default.numpy
-    if not isinstance(dtype, DType):
-        raise TypeError(f"dtype must be one of tg.float32, tg.int64, …, not {dtype!r}")
-    return dtype.numpy
+class EmptyOptions(SizeOptions, total=False):
+    """The options of `empty`, which can lay its elements in another order."""
+
+    memory_format: Any
 
 
-def _finish(array: Any, device: Any, requires_grad: bool) -> Tensor:
-    result = Tensor._wrap(array if device is None else move(array, Device(device)))
-    if requires_grad:
-        result.requires_grad_()
-    return result
-
-
-def _array_of(data: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
-    """A fresh host array of nested sequences, numbers, arrays and tensors, in the dtype PyTorch
-    infers."""
-    if isinstance(data, Tensor):
-        data = data._host()
-    if isinstance(data, np.ndarray | np.generic):
-        inferred = from_numpy_dtype(data.dtype)
-        return np.array(data, dtype=_numpy_type(dtype, inferred), order="C")
-    if isinstance(data, Sequence) and not isinstance(data, str | bytes):
-        return _array_of_sequence(data, dtype)
-    try:
-        inferred = of_number(data)
-    except TypeError:
-        raise _wrong_type(data) from None
-    dtype = inferred if dtype is None else dtype
-    return np.array(number_for(data, dtype), _numpy_type(dtype, dtype))
-
-
-def _array_of_sequence(data: Sequence[Any], dtype: DType | None) -> np.ndarray[Any, Any]:
-    plain = _plain(data)
-    try:
-        array = np.array(plain)
-    except ValueError:
-        _complain_ragged(plain, 0, _shape_of(plain))
-        raise
-    if array.dtype.kind not in "biuf":
-        _complain_type(plain)
-    if array.size == 0 or (
-        array.dtype.kind == "f" and not isinstance(_first(data), np.ndarray | np.generic | Tensor)
-    ):
-        inferred = get_default_dtype()
-    elif isinstance(_first(data), np.ndarray | np.generic | Tensor):
-        inferred = from_numpy_dtype(array.dtype)
-    else:
-        inferred = bool_ if array.dtype.kind == "b" else int64
-    if dtype is not None and dtype.category == INTEGER and array.size:
-        number_for(array.max().item(), dtype)
-        number_for(array.min().item(), dtype)
-    return array.astype(_numpy_type(dtype, inferred))
-
-
-def _plain(data: Any) -> Any:
-    """Nested sequences with tensors replaced by host arrays."""
-    if isinstance(data, Tensor):
-        return data._host()
-    if isinstance(data, Sequence) and not isinstance(data, str | bytes):
-        return [_plain(v) for v in data]
-    return data
-
-
-def _first(data: Any) -> Any:
-    while isinstance(data, Sequence) and not isinstance(data, str | bytes) and len(data):
-        data = data[0]
-    return data
-
-
-def _shape_of(data: Any) -> list[int]:
-    shape = []
-    while isinstance(data, list):
-        shape.append(len(data))
-        if not data:
-            break
-        data = data[0]
-    return shape
-
-
-def _complain_ragged(data: Any, depth: int, shape: list[int]) -> None:
-    if not isinstance(data, list):
-        return
-    if depth < len(shape) and len(data) != shape[depth]:
-        raise ValueError(
-            f"expected sequence of length {shape[depth]} at dim {depth} (got {len(data)}): all "
-            "rows of a tensor are equally long"
-        )
-    for value in data:
-        if isinstance(value, list) != (depth + 1 < len(shape)):
-            raise TypeError(
-                f"a number and a sequence stand side by side at dim {depth + 1} of the data"
-            )
-        _complain_ragged(value, depth + 1, shape)
-
-
-def _complain_type(data: Any) -> None:
-    stack = [data]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, list):
-            stack += value
-        elif not isinstance(value, bool | int | float | np.generic | np.ndarray):
-            raise _wrong_type(value)
-    raise ValueError("the data holds an integer that does not fit 64 bits")
-
-
-def _wrong_type(value: Any) -> Exception:
-    kind = TypeError if isinstance(value, str | bytes) else RuntimeError
-    return kind(
-        "a tensor is made of numbers, nested lists of them, arrays or tensors, not of "
-        f"{type(value).__name__}: {value!r}"
-    )
-
-
-def tensor(
-    data: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """A new tensor with a copy of `data`: numbers, nested lists, arrays or tensors.
-
-    Python floats give the default float type, ints int64, bools bool; arrays and tensors keep
-    theirs. RuntimeError or TypeError for what is no number, ValueError for rows of different
-    lengths.
-
-    >>> tensor([[1, 2], [3, 4]]), tensor([1., 2.]).dtype
-    (tensor([[1, 2],
-            [3, 4]]), torch.float32)
-    """
-    if isinstance(data, Tensor):
-        warnings.warn(
-            "To copy construct from a tensor, it is recommended to use x.detach().clone() rather "
-            "than tg.tensor(x)",
-            UserWarning,
-            stacklevel=2,
-        )
-        device = data.device if device is None else device
-    return _finish(_array_of(data, dtype), device, requires_grad)
-
-
-def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tensor:
-    """As `tensor`, but without a copy where none is needed: a tensor stays itself, an ndarray
-    shares its memory."""
-    if isinstance(data, np.ndarray) and all(s >= 0 for s in data.strides):
-        data = from_numpy(data)
-    if isinstance(data, Tensor):
-        return data.to(dtype or data.dtype, device=device)
-    return tensor(data, dtype=dtype, device=device)
-
-
-def scalar_tensor(
-    value: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """A 0-dim tensor of a number, in the default float type unless `dtype` says otherwise."""
-    return _finish(np.array(value, _numpy_type(dtype, get_default_dtype())), device, requires_grad)
-
-
-def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
-    """A tensor on the memory of a NumPy array: a change of one is seen by the other.
-
-    TypeError for what is no ndarray or has a type that tensors lack, ValueError for negative
-    strides.
-
-    >>> a = np.zeros(2); t = from_numpy(a); a += 1; t
-    tensor([1., 1.], dtype=torch.float64)
-    """
-    if not isinstance(ndarray, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    from_numpy_dtype(ndarray.dtype)
-    if any(s < 0 or s % ndarray.itemsize for s in ndarray.strides):
-        raise ValueError(
-            "a tensor has no negative strides (nor steps between elements), and this array has "
-            f"{ndarray.strides} bytes: "
-            "pass array.copy()"
-        )
-    if not ndarray.flags.writeable:
-        warnings.warn(
-            "The given NumPy array is not writable: writing to the tensor will fail. Pass "
-            "array.copy() to own the memory.",
-            UserWarning,
-            stacklevel=2,
-        )
-    return Tensor._wrap(ndarray.view(np.ndarray))  # whose shape is the tensor's own
-
-
-# --- the typed constructors of the era: tg.Tensor, tg.FloatTensor, … ------------------------------
-
-
-def legacy_tensor(cls: type[Tensor], *args: Any, device: Any = None) -> Tensor:
-    """tg.Tensor(2, 3): that size, contents arbitrary. tg.Tensor([2, 3]): those values.
-    tg.Tensor(other): the same memory."""
-    if cls is not Tensor:
-        raise TypeError(
-            f"{cls.__name__} has a constructor of its own and cannot be made like tg.Tensor(2, 3)"
-        )
-    return _typed(get_default_dtype(), device or "cpu", args)
-
-
-def _typed(dtype: DType, device: Any, args: tuple[Any, ...]) -> Tensor:
-    place = Device(device)
-    name = f"torch.{dtype.tensor_type}"
-    if len(args) == 1 and not isinstance(args[0], int | np.integer):
-        (data,) = args
-        if isinstance(data, Size):
-            return empty(data, dtype=dtype, device=place)
-        if isinstance(data, Storage):
-            if data.dtype is not dtype:
-                raise RuntimeError(f"{name} needs a storage of {dtype!r}, not of {data.dtype!r}")
-            result = Tensor._wrap(data._buffer[...])
-            result._storage = data
-            data.add_window(result)
-            return result
-        if isinstance(data, Tensor):
-            if data.dtype is not dtype:
-                raise TypeError(f"expected {name} (got {data.type()}): convert with .to(...)")
-            return data.data
-        if isinstance(data, np.ndarray):
-            shared = data.dtype == dtype.numpy and all(s >= 0 for s in data.strides)
-            host = from_numpy(data) if shared else Tensor._wrap(data.astype(dtype.numpy))
-            return host.to(place)
-        if isinstance(data, Sequence) and not isinstance(data, str):
-            return _finish(_array_of(data, dtype), place, False)
-        raise TypeError(
-            f"{name}() takes sizes, a sequence, an ndarray, a tensor or a storage, not "
-            f"{type(data).__name__}"
-        )
-    return (
-        empty(*(as_int(n, "size") for n in args), dtype=dtype, device=place)
-        if args
-        else empty(0, dtype=dtype, device=place)
-    )
-
-
-class _TypedTensor(type):
-    """The type of tg.FloatTensor and the like: calling one makes a Tensor, isinstance looks at
-    dtype and device."""
-
-    tensor_dtype: DType
-    device_kind: str
-
-    def __call__(cls, *args: Any) -> Tensor:
-        return _typed(cls.tensor_dtype, cls.device_kind, args)
-
-    def __instancecheck__(cls, instance: object) -> bool:
-        return (
-            isinstance(instance, Tensor)
-            and instance.dtype is cls.tensor_dtype
-            and instance.device.type == cls.device_kind
-        )
-
-    def __repr__(cls) -> str:
-        return f"<class 'torch.{'cuda.' if cls.device_kind == 'cuda' else ''}{cls.__name__}'>"
-
-
-def _typed_tensors(device_kind: str) -> dict[str, type]:
-    return {
-        d.tensor_type: _TypedTensor(
-            d.tensor_type, (), {"tensor_dtype": d, "device_kind": device_kind}
-        )
-        for d in ALL
-    }
-
-
-TYPED = _typed_tensors("cpu")
-CUDA_TYPED = _typed_tensors("cuda")
-
-# --- of one value, in a row -----------------------------------------------------------------------
-
-
-def _sizes(size: tuple[Any, ...]) -> tuple[int, ...]:
-    sizes = size_args(size)
-    require_sizes(sizes)
-    return sizes
-
-
-def _new_on(device: Any) -> Any:
-    return backend_for("cpu" if device is None else Device(device).type).xp
-
-
-def empty(
-    *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
+def empty(*sizes: Any, **options: Unpack[EmptyOptions]) -> Tensor:
     """A tensor of that size whose elements are whatever was in memory.
 
     >>> empty(2, 3).shape
     torch.Size([2, 3])
     """
-    array = _new_on(device).empty(_sizes(size), _numpy_type(dtype, get_default_dtype()))
-    return _finish(array, device, requires_grad)
+    given: dict[str, Any] = {**options}
+    memory_format = given.pop("memory_format", contiguous_format)
+    shape = sizes_of("empty", sizes, given)
+    plan = Plan("empty", given, get_default_dtype())
+    if memory_format is contiguous_format:
+        return plan.finish(plan.xp.empty(shape, plan.numpy_type))
+    if memory_format is preserve_format:
+        raise RuntimeError("unsupported memory format preserve_format: there is nothing to copy")
+    return plan.finish(
+        new_array(plan.xp, plan.numpy_type, shape, strides_for(shape, (), memory_format))
+    )
 
 
-def zeros(
-    *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
+def zeros(*sizes: Any, **options: Unpack[SizeOptions]) -> Tensor:
     """A tensor of zeros.
 
     >>> zeros(2)
     tensor([0., 0.])
     """
-    array = _new_on(device).zeros(_sizes(size), _numpy_type(dtype, get_default_dtype()))
-    return _finish(array, device, requires_grad)
+    given: dict[str, Any] = {**options}
+    shape = sizes_of("zeros", sizes, given)
+    plan = Plan("zeros", given, get_default_dtype())
+    return plan.finish(plan.xp.zeros(shape, plan.numpy_type))
 
 
-def ones(
-    *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
+def ones(*sizes: Any, **options: Unpack[SizeOptions]) -> Tensor:
     """A tensor of ones.
 
     >>> ones((1, 2))
     tensor([[1., 1.]])
     """
-    array = _new_on(device).ones(_sizes(size), _numpy_type(dtype, get_default_dtype()))
-    return _finish(array, device, requires_grad)
+    given: dict[str, Any] = {**options}
+    shape = sizes_of("ones", sizes, given)
+    plan = Plan("ones", given, get_default_dtype())
+    return plan.finish(plan.xp.ones(shape, plan.numpy_type))
 
 
-def full(
-    size: Any,
-    fill_value: Any,
-    *,
-    dtype: DType | None = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+def full(size: Any, fill_value: Any, **options: Unpack[Options]) -> Tensor:
     """A tensor with one value everywhere, of that value's type.
 
     >>> full((2,), 7)
     tensor([7, 7])
     """
-    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    dtype = of_number(value) if dtype is None else dtype
-    array = _new_on(device).full(
-        _sizes((size,)), number_for(value, dtype), _numpy_type(dtype, dtype)
-    )
-    return _finish(array, device, requires_grad)
+    value, sizes = _number("full", fill_value), sizes_in("full", size)
+    plan = Plan("full", options, of_number(value))
+    return plan.finish(plan.xp.full(sizes, number_for(value, plan.dtype), plan.numpy_type))
 
 
-def arange(
-    *bounds: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
+def _number(name: str, value: Any) -> Any:
+    """A Python number of a number or a 0-dim tensor."""
+    if isinstance(value, Tensor) and value.ndim == 0:
+        return value.item()
+    if isinstance(value, bool | int | float | np.generic):
+        return value
+    raise TypeError(f"{name}(): a number was expected, not {type(value).__name__}: {value!r}")
+
+
+def empty_strided(size: Any, stride: Any, **options: Unpack[Options]) -> Tensor:
+    """An empty tensor of that size with those strides (in elements), which may leave gaps.
+
+    RuntimeError for a negative stride or another number of strides than sizes.
+
+    >>> empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
+    sizes, strides = sizes_in("empty_strided", size), size_args((stride,), "stride")
+    if len(sizes) != len(strides):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides "
+            f"({len(strides)})"
+        )
+    if min(strides, default=0) < 0:
+        raise RuntimeError(f"empty_strided(): strides must not be negative: {list(strides)}")
+    plan = Plan("empty_strided", options, get_default_dtype())
+    return plan.finish(new_array(plan.xp, plan.numpy_type, sizes, strides))
+
+
+# --- in a row -------------------------------------------------------------------------------------
+
+
+class RangeOptions(Options, total=False):
+    """The bounds of `arange`, which may come by keyword."""
+
+    start: Any
+    end: Any
+    step: Any
+
+
+def arange(*bounds: Any, **options: Unpack[RangeOptions]) -> Tensor:
     """start, start + step, … below end: arange(end), arange(start, end), arange(start, end, step).
+
+    RuntimeError for a step of 0, or one that leads away from `end`.
 
     >>> arange(1, 2, 0.5)
     tensor([1.0000, 1.5000])
     """
-    values = [b.item() if isinstance(b, Tensor) else b for b in bounds]
-    if not 1 <= len(values) <= 3:
-        raise TypeError(f"arange() takes one to three bounds, got {len(values)}")
-    start, end, step = {1: (0, *values, 1), 2: (*values, 1), 3: tuple(values)}[len(values)]
+    given: dict[str, Any] = {**options}
+    start, end, step = _bounds(bounds, given)
+    whole = all(isinstance(v, int) for v in (start, end, step))
+    plan = Plan("arange", given, int64 if whole else get_default_dtype())
+    if plan.dtype.category == BOOL:
+        raise NotImplementedError('"arange_cpu" not implemented for bool')
+    if not math.isfinite(start) or not math.isfinite(end):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
@@ -393,276 +147,227 @@ def arange(
             f"upper bound and lower bound inconsistent with step sign: arange({start}, {end}, "
             f"{step})"
         )
-    whole = all(isinstance(v, int) for v in (start, end, step))
-    numpy_type = _numpy_type(dtype, int64 if whole else get_default_dtype())
-    count = max(-(-(end - start) // step) if whole else math.ceil((end - start) / step), 0)
-    array = (start + np.arange(count, dtype=np.int64 if whole else np.float64) * step).astype(
-        numpy_type
-    )
-    return _finish(array, device, requires_grad)
+    if plan.dtype is int64:
+        # Counted with the fractions cut off; in other integer types they count.
+        start, end, step = int(start), int(end), int(step)
+        if step == 0:
+            raise ValueError("step must be nonzero: its whole part is 0, and the dtype is int64")
+        count = -(-(end - start) // step)
+    else:
+        count = math.ceil((end - start) / step)
+    if plan.dtype.category == INTEGER:
+        start, step = int(start), int(step)
+    places = plan.xp.arange(count, dtype=np.int64 if plan.dtype.category == INTEGER else np.float64)
+    return plan.finish((start + places * step).astype(plan.numpy_type))
 
 
-def linspace(
-    start: Any,
-    end: Any,
-    steps: int,
-    *,
-    dtype: DType | None = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+def _bounds(bounds: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """start, end and step from arguments and keywords."""
+    names = ("end",) if len(bounds) == 1 and "end" not in options else ("start", "end", "step")
+    named = dict(zip(names, bounds, strict=False))
+    for name in ("start", "end", "step"):
+        if name in options:
+            if name in named:
+                raise TypeError(f"arange() got multiple values for argument {name!r}")
+            named[name] = options.pop(name)
+    if len(bounds) > 3 or "end" not in named or ("step" in named and "start" not in named):
+        raise TypeError(f"arange() takes end, start and end, or all with a step, got {named}")
+    values = {name: _number("arange", value) for name, value in named.items()}
+    return values.get("start", 0), values["end"], values.get("step", 1)
+
+
+def linspace(start: Any, end: Any, steps: int, **options: Unpack[Options]) -> Tensor:
     """`steps` numbers evenly spaced from `start` to `end`, both included.
 
     >>> linspace(0, 1, 3)
     tensor([0.0000, 0.5000, 1.0000])
     """
+    plan = Plan("linspace", options, get_default_dtype())
+    points = _spaced("linspace", start, end, steps, plan)
+    return plan.finish(points.astype(plan.numpy_type))
+
+
+def logspace(
+    start: Any, end: Any, steps: int, base: float = 10.0, **options: Unpack[Options]
+) -> Tensor:
+    """base^start to base^end in `steps` numbers whose logarithms are evenly spaced.
+
+    >>> logspace(0, 2, 3)
+    tensor([  1.,  10., 100.])
+    """
+    plan = Plan("logspace", options, get_default_dtype())
+    points = _spaced("logspace", start, end, steps, plan)
+    return plan.finish(plan.xp.power(points.dtype.type(base), points).astype(plan.numpy_type))
+
+
+def _spaced(name: str, start: Any, end: Any, steps: Any, plan: Plan) -> Any:
+    """`steps` numbers from `start` to `end`, in the plan's type (integers: as float64).
+
+    The second half is counted back from the end, so that both ends are exact.
+    """
+    start, end, steps = _number(name, start), _number(name, end), as_int(steps, "steps")
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
-    array = np.linspace(start, end, steps).astype(_numpy_type(dtype, get_default_dtype()))
-    return _finish(array, device, requires_grad)
+    if plan.dtype.category == BOOL:
+        raise NotImplementedError(f'"{name}_cpu" not implemented for bool')
+    whole = plan.dtype.category == INTEGER
+    kind = np.dtype(np.float64) if whole else plan.numpy_type
+    if whole:  # what an integer type cannot hold wraps around in it
+        start, end = (np.int64(v).astype(plan.numpy_type) for v in (start, end))
+    start, end = kind.type(start), kind.type(end)
+    if steps < 2:
+        return plan.xp.full(steps, start, kind)
+    # The step is rounded, as in PyTorch; step · place + start is rounded once, hence in float64.
+    step = np.float64((end - start) / kind.type(steps - 1))
+    places, half = plan.xp.arange(steps), steps // 2
+    first, second = start + step * places[:half], end - step * (steps - 1 - places[half:])
+    return plan.xp.concatenate([first, second]).astype(kind)
 
 
-def eye(
-    n: int,
-    m: int | None = None,
-    *,
-    dtype: DType | None = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+# --- two dims -------------------------------------------------------------------------------------
+
+
+def eye(n: int, m: int | None = None, **options: Unpack[Options]) -> Tensor:
     """Ones on the diagonal of an (n, m) matrix.
 
     >>> eye(2)
     tensor([[1., 0.],
             [0., 1.]])
     """
-    if n < 0 or (m is not None and m < 0):
+    rows, columns = as_int(n, "n"), as_int(n if m is None else m, "m")
+    if min(rows, columns) < 0:
         raise RuntimeError(f"n and m must be greater or equal to 0, got {n} and {m}")
-    array = np.eye(n, n if m is None else m, dtype=_numpy_type(dtype, get_default_dtype()))
-    return _finish(array, device, requires_grad)
+    plan = Plan("eye", options, get_default_dtype())
+    return plan.finish(plan.xp.eye(rows, columns, dtype=plan.numpy_type))
 
 
-# --- at random ------------------------------------------------------------------------------------
+def tril_indices(row: int, col: int, offset: int = 0, **options: Unpack[Options]) -> Tensor:
+    """The places (2, n) of a matrix's lower triangle, row by row; `offset` moves its diagonal up.
 
-
-def manual_seed(seed: int) -> generators.Generator:
-    """Seeds the generator behind all random functions; the numbers then are PyTorch's for that
-    seed.
-
-    >>> _ = manual_seed(0); rand(2)
-    tensor([0.4963, 0.7682])
+    >>> tril_indices(2, 2)
+    tensor([[0, 1, 1],
+            [0, 0, 1]])
     """
-    return generators.default_generator.manual_seed(seed)
+    return _triangle("tril_indices", row, col, offset, options, lambda i, j: j - i <= offset)
 
 
-def _generator(generator: generators.Generator | None) -> generators.Generator:
-    return generators.default_generator if generator is None else generator
+def triu_indices(row: int, col: int, offset: int = 0, **options: Unpack[Options]) -> Tensor:
+    """The places (2, n) of a matrix's upper triangle, row by row; `offset` moves its diagonal up.
 
-
-def rand(
-    *size: Any,
-    generator: Any = None,
-    dtype: DType | None = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Uniform numbers from [0, 1)."""
-    array = generators.uniform(
-        _generator(generator), _sizes(size), _numpy_type(dtype, get_default_dtype())
-    )
-    return _finish(array, device, requires_grad)
-
-
-def randn(
-    *size: Any,
-    generator: Any = None,
-    dtype: DType | None = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Normal numbers of mean 0 and variance 1."""
-    array = generators.normal(
-        _generator(generator), _sizes(size), _numpy_type(dtype, get_default_dtype())
-    )
-    return _finish(array, device, requires_grad)
-
-
-def randint(
-    *bounds_and_size: Any,
-    generator: Any = None,
-    dtype: DType | None = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Whole numbers from [low, high): randint(high, size) or randint(low, high, size).
-
-    >>> _ = manual_seed(0); randint(10, (3,))
-    tensor([4, 9, 3])
+    >>> triu_indices(2, 2)
+    tensor([[0, 0, 1],
+            [0, 1, 1]])
     """
-    if len(bounds_and_size) not in (2, 3):
-        raise TypeError("randint() takes (high, size) or (low, high, size)")
-    *bounds, size = bounds_and_size
-    low, high = (0, *bounds) if len(bounds) == 1 else bounds
-    array = generators.randint(_generator(generator), low, high, _sizes((size,)))
-    return _finish(to_dtype(array, _numpy_type(dtype, int64)), device, requires_grad)
+    return _triangle("triu_indices", row, col, offset, options, lambda i, j: j - i >= offset)
 
 
-def randperm(
-    n: int, *, generator: Any = None, dtype: DType | None = None, device: Any = None
+def _triangle(
+    name: str, row: int, col: int, offset: int, options: Any, inside: Callable[[Any, Any], Any]
 ) -> Tensor:
-    """The numbers 0 … n-1 in random order."""
-    array = generators.randperm(_generator(generator), n)
-    return _finish(to_dtype(array, _numpy_type(dtype, int64)), device, False)
-
-
-class Bernoulli(Op, fn=""):
-    """1 with probability x, else 0; dx = 0."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /, generator):
-        drawn = generators.bernoulli(generator, backend_of(x).to_host(x))
-        return move(drawn.astype(x.dtype), device_of(x))
-
-    def backward(ctx, g):
-        return blank(g)
-
-
-def bernoulli(input: Tensor, *, generator: Any = None) -> Tensor:
-    """1 with the probability given by each element, else 0."""
-    return Bernoulli.fn(input, _generator(generator))
-
-
-def uniform_(
-    self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **named: float
-) -> Tensor:
-    """Fills with uniform numbers from [from, to)."""
-    low = named.pop("from", from_)
-    if named:
-        raise TypeError(f"uniform_() got unexpected arguments {sorted(named)}")
-    return _fill_random(
-        self,
-        lambda shape: generators.uniform(_generator(generator), shape, self.dtype.numpy, low, to),
-    )
-
-
-def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
-    """Fills with normal numbers."""
-    whole = bool(self._array.flags.c_contiguous)
-    return _fill_random(
-        self,
-        lambda shape: generators.normal(
-            _generator(generator), shape, self.dtype.numpy, mean, std, contiguous=whole
-        ),
-    )
-
-
-def _fill_random(self: Tensor, draw: Any) -> Tensor:
-    # Drawn on the host: the stream is the same for all devices.
-    return overwrite(self, move(generators.in_memory_order(self._array, draw), self.device))
+    row, col, offset = as_int(row, "row"), as_int(col, "col"), as_int(offset, "offset")
+    for what, n in (("row", row), ("col", col)):
+        if n < 0:
+            raise RuntimeError(f"{what} must be non-negative, got {n}")
+    plan = Plan(name, options, int64)
+    if plan.dtype.category != INTEGER:
+        raise NotImplementedError(
+            f'"{name}" not implemented for {plan.dtype.name}: places are ints'
+        )
+    xp = plan.xp
+    places = xp.nonzero(inside(xp.arange(row)[:, None], xp.arange(col)))
+    return plan.finish(xp.stack(places).astype(plan.numpy_type))
 
 
 # --- like another tensor --------------------------------------------------------------------------
 
 
-def _like(make: Any) -> Any:
-    def like(
-        input: Tensor,
-        *args: Any,
-        dtype: DType | None = None,
-        device: Any = None,
-        requires_grad: bool = False,
-    ) -> Tensor:
-        options = {
-            "dtype": dtype or input.dtype,
-            "device": device or input.device,
-            "requires_grad": requires_grad,
-        }
-        result: Tensor = make(input, *args, **options)
-        return result
+class LikeOptions(Options, total=False):
+    """The options of `zeros_like` and its like."""
 
-    return like
+    memory_format: Any
 
 
-def _empty_like(x: Tensor, dtype: DType, device: Any, requires_grad: bool) -> Tensor:
-    """An empty tensor of the size of `x`, in the memory order of `x`."""
-    xp, order = xp_of(x._array), memory_order(x._array)
-    return _finish(xp.empty_like(x._array, dtype=dtype.numpy, order=order), device, requires_grad)
+def like(name: str, x: Any, options: Any) -> tuple[Plan, Any]:
+    """The plan for a tensor like `x`, and an empty array of its size: in the memory order of `x`,
+    or in that of `memory_format`."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{name}(): input must be a Tensor, not {type(x).__name__}")
+    given = {**options}
+    memory_format = given.pop("memory_format", None) or preserve_format
+    if given.get("device") is None and x.device.type != "cpu":
+        given["device"] = x.device
+    plan, a = Plan(name, given, x.dtype), x._array
+    if memory_format is preserve_format and a.flags.c_contiguous:
+        return plan, plan.xp.empty(a.shape, plan.numpy_type)
+    strides = strides_for(a.shape, x.stride(), memory_format)
+    return plan, new_array(plan.xp, plan.numpy_type, a.shape, strides)
 
 
-def _filled_like(x: Tensor, fill: Any, options: dict[str, Any]) -> Tensor:
-    result = _empty_like(x, **options)
-    with no_grad():
-        fill(result)
-    result._counter = None  # it was made that way, and not changed
-    return result
+def empty_like(input: Tensor, **options: Unpack[LikeOptions]) -> Tensor:
+    """An empty tensor of the size, dtype and device of `input`, in its memory order."""
+    plan, array = like("empty_like", input, options)
+    return plan.finish(array)
 
 
-zeros_like = _like(lambda x, **options: _filled_like(x, lambda y: y.zero_(), options))
-ones_like = _like(lambda x, **options: _filled_like(x, lambda y: y.fill_(1), options))
-empty_like = _like(_empty_like)
-full_like = _like(lambda x, value, **options: _filled_like(x, lambda y: y.fill_(value), options))
-rand_like = _like(lambda x, **options: _filled_like(x, lambda y: y.uniform_(), options))
-randn_like = _like(lambda x, **options: _filled_like(x, lambda y: y.normal_(), options))
+def zeros_like(input: Tensor, **options: Unpack[LikeOptions]) -> Tensor:
+    """Zeros in the size, dtype, device and memory order of `input`.
 
-new_zeros = _like(lambda x, *size, **options: zeros(*size, **options))
-new_ones = _like(lambda x, *size, **options: ones(*size, **options))
-new_empty = _like(lambda x, *size, **options: empty(*size, **options))
-new_full = _like(lambda x, size, fill_value, **options: full(size, fill_value, **options))
+    >>> import tinygrad_course as tg
+    >>> zeros_like(tg.ones(2, 3).t()).stride()
+    (1, 3)
+    """
+    return _filled("zeros_like", input, 0, options)
 
 
-def new_tensor(
-    self: Tensor,
-    data: Any,
-    *,
-    dtype: DType | None = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """A tensor of `data` with this tensor's dtype and device."""
-    return _finish(_array_of(data, dtype or self.dtype), device or self.device, requires_grad)
+def ones_like(input: Tensor, **options: Unpack[LikeOptions]) -> Tensor:
+    """Ones in the size, dtype, device and memory order of `input`."""
+    return _filled("ones_like", input, 1, options)
 
 
-def new(self: Tensor, *args: Any) -> Tensor:
-    """The typed constructor of this tensor's type: x.new(2, 3), x.new([1, 2])."""
-    return _typed(self.dtype, self.device, args)
+def full_like(input: Tensor, fill_value: Any, **options: Unpack[LikeOptions]) -> Tensor:
+    """One value in the size, dtype, device and memory order of `input`."""
+    return _filled("full_like", input, fill_value, options)
 
 
-function(
-    tensor,
-    as_tensor,
-    scalar_tensor,
-    from_numpy,
-    empty,
-    zeros,
-    ones,
-    full,
-    arange,
-    linspace,
-    eye,
-    manual_seed,
-    rand,
-    randn,
-    randint,
-    randperm,
-    bernoulli,
-)
-function(
-    zeros_like=zeros_like,
-    ones_like=ones_like,
-    empty_like=empty_like,
-    full_like=full_like,
-    rand_like=rand_like,
-    randn_like=randn_like,
-)
-method(
-    bernoulli,
-    new,
-    new_tensor,
-    normal_,
-    uniform_,
-    new_empty=new_empty,
-    new_full=new_full,
-    new_ones=new_ones,
-    new_zeros=new_zeros,
-)
+def _filled(name: str, input: Tensor, value: Any, options: Any) -> Tensor:
+    plan, array = like(name, input, options)
+    array.fill(number_for(_number(name, value), plan.dtype))
+    return plan.finish(array)
+
+
+def _like_self(self: Tensor, options: Any) -> dict[str, Any]:
+    """The options of x.new_zeros and its like: the dtype and the device are those of x unless
+    given."""
+    chosen = {"dtype": self.dtype, "device": None if self.device.type == "cpu" else self.device}
+    return {**chosen, **{k: v for k, v in options.items() if v is not None}}
+
+
+def new_empty(self: Tensor, *sizes: Any, **options: Unpack[EmptyOptions]) -> Tensor:
+    """An empty tensor of another size with this tensor's dtype and device."""
+    return empty(*sizes, **_like_self(self, options))
+
+
+def new_zeros(self: Tensor, *sizes: Any, **options: Unpack[SizeOptions]) -> Tensor:
+    """Zeros of another size with this tensor's dtype and device."""
+    return zeros(*sizes, **_like_self(self, options))
+
+
+def new_ones(self: Tensor, *sizes: Any, **options: Unpack[SizeOptions]) -> Tensor:
+    """Ones of another size with this tensor's dtype and device."""
+    return ones(*sizes, **_like_self(self, options))
+
+
+def new_full(self: Tensor, size: Any, fill_value: Any, **options: Unpack[Options]) -> Tensor:
+    """One value in another size with this tensor's dtype and device."""
+    return full(size, fill_value, **_like_self(self, options))
+
+
+def new_empty_strided(self: Tensor, size: Any, stride: Any, **options: Unpack[Options]) -> Tensor:
+    """An empty tensor of that size and those strides with this tensor's dtype and device."""
+    return empty_strided(size, stride, **_like_self(self, options))
+
+
+function(empty, zeros, ones, full, empty_strided, arange, linspace, logspace)
+function(eye, tril_indices, triu_indices)
+function(empty_like, zeros_like, ones_like, full_like)
+method(new_empty, new_zeros, new_ones, new_full, new_empty_strided)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..autograd.node import blank
 from ..autograd.variable import Tensor
 from ..dtype import bool_
-from .creation import scalar_tensor
+from .data import scalar_tensor
 from .registry import Binary, Op, Unary, function, method
 from .views import broadcast_tensors
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..autograd.variable import Tensor
 from ..device import Array, backend_of
-from ..shape import as_int, require_sizes, size_args, wrap_dim
+from ..shape import as_int, size_args, wrap_dim
 from .inplace import ViewThroughBase
 from .registry import Op, View, as_view, function, method
 from .slices import Put, along
@@ -170,31 +170,6 @@ def as_strided(
     return as_view(array, input, (node, 0))
 
 
-def resize_(self: Tensor, *sizes: Any) -> Tensor:
-    """Gives the tensor another size, row-major from its first element on; a storage too small
-    grows, for all its tensors."""
-    if self.requires_grad:
-        raise RuntimeError(
-            "cannot resize variables that require grad: take .data or .detach() first"
-        )
-    window = Geometry(size_args(sizes), (), 0)
-    require_sizes(window.shape)
-    strides, step = [], 1
-    for n in reversed(window.shape):
-        strides.append(step)
-        step *= max(n, 1)
-    offset, storage = self.storage_offset(), self.storage()
-    window = Geometry(window.shape, tuple(reversed(strides)), offset)
-    storage.resize_(window.end())
-    buffer = storage._buffer
-    size = buffer.itemsize
-    self._array = backend_of(buffer).window(
-        buffer, window.shape, tuple(s * size for s in window.stride), offset * size
-    )
-    self._bump()
-    return self
-
-
 # --- written there --------------------------------------------------------------------------------
 
 
@@ -326,5 +301,4 @@ def diagonal_scatter(
 
 function(diagonal, as_strided, select_scatter, slice_scatter, diagonal_scatter)
 method(diagonal, as_strided, unfold, select_scatter, slice_scatter, diagonal_scatter)
-method(resize_, as_strided_=looking_inplace(as_strided))
-method(resize_as_=lambda self, other: resize_(self, other.shape))
+method(as_strided_=looking_inplace(as_strided))

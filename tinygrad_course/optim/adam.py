@@ -7,7 +7,7 @@ from typing import Any
 
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
-from ..ops.creation import tensor as make_tensor
+from ..ops.data import tensor as make_tensor
 from .optimizer import Group, Optimizer, require_at_least_zero
 
 

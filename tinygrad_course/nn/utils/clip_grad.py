@@ -12,7 +12,7 @@ from typing import Any
 
 from ...autograd.variable import Tensor
 from ...device import xp_of
-from ...ops.creation import tensor as make_tensor
+from ...ops.data import tensor as make_tensor
 
 
 def clip_grad_norm_(

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...autograd.variable import Tensor
 from ...dtype import float64
-from ...ops.creation import from_numpy, tensor
+from ...ops.data import from_numpy, tensor
 from ...ops.join import stack
 
 

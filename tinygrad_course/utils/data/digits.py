@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...ops.creation import from_numpy
+from ...ops.data import from_numpy
 from ...random import Generator, randperm
 from .dataset import TensorDataset
 
