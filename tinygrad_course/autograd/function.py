@@ -115,6 +115,8 @@ class Function(Node):
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Runs a static-style function on `args` and records it when a gradient is needed."""
+        if cls.forward is Function.forward:
+            raise NotImplementedError(f"{cls.__name__} must define forward")
         if not cls._is_static():
             raise RuntimeError(
                 f"{cls.__name__}.forward is an ordinary method (the old style): call an instance, "
@@ -137,6 +139,11 @@ class Function(Node):
         """Old style: runs forward on tensors. Static style: runs this node's backward, as for every
         node."""
         if self._is_static():
+            if not self._used:
+                name = type(self).__name__
+                raise RuntimeError(
+                    f"{name} has static methods: call {name}.apply(...), not an instance of it"
+                )
             return super().__call__(*args)
         if self._used:
             raise RuntimeError(
@@ -173,11 +180,6 @@ class Function(Node):
         with no_grad():
             result = run()
         outputs = result if isinstance(result, tuple) else (result,)
-        if isinstance(result, list):
-            raise TypeError(
-                f"{type(self).__name__}.forward returned a list: return a Tensor or a tuple of "
-                "Tensors"
-            )
         originals = originals or {}
         outputs = tuple(originals.get(id(o), o) for o in outputs)
         to_save = [originals.get(id(t), t) for t in self._to_save]
@@ -185,11 +187,6 @@ class Function(Node):
         self.num_outputs = len(outputs)
         inputs = [a for a in args if isinstance(a, Tensor)]
         for tensor in dirty:
-            if not _among(tensor, inputs):
-                raise RuntimeError(
-                    f"{type(self).__name__}.mark_dirty: only inputs of forward can be marked as "
-                    "changed in place"
-                )
             if not _among(tensor, list(outputs)):
                 raise RuntimeError(
                     f"{type(self).__name__}: a tensor marked dirty must be returned by forward"
@@ -227,17 +224,18 @@ class Function(Node):
         volatile: bool,
     ) -> Any:
         if not isinstance(output, Tensor):
-            if output is None or not self._is_static():
+            if not self._is_static():
                 raise TypeError(
                     f"{type(self).__name__}.forward must return Tensors, not "
                     f"{type(output).__name__}"
                 )
             return output
-        if _among(output, dirty):
+        if _among(output, dirty) and _among(output, inputs):
             output._bump()
             if record:
-                from ..ops.inplace import rebase_history
+                from ..ops.inplace import rebase_history, require_changeable
 
+                require_changeable(output)
                 rebase_history(
                     output, self, i, next(n for n, x in enumerate(inputs) if x is output)
                 )
@@ -292,7 +290,8 @@ class Function(Node):
     def run(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
         wrapped = [None if g is None else Tensor._wrap_any(g) for g in grads]
         if self._materialize:
-            wrapped = [self._zeros(i) if g is None else g for i, g in enumerate(wrapped)]
+            device = next(g.device for g in wrapped if g is not None)
+            wrapped = [self._zeros(i, device) if g is None else g for i, g in enumerate(wrapped)]
         if self._is_static():
             result = type(self).backward(self, *wrapped)
         else:
@@ -323,17 +322,19 @@ class Function(Node):
         ]
         return tuple(g if tensors or g is None else g._array for g in checked)
 
-    def _zeros(self, output: int) -> Tensor:
+    def _zeros(self, output: int, device: Any) -> Tensor | None:
         from ..ops.creation import zeros
 
-        shape, dtype = self.metadata_of(output)
-        return zeros(shape, dtype=dtype)
+        shape, dtype = self.outputs[output]
+        if dtype is None:  # this output is no tensor
+            return None
+        return zeros(shape, dtype=from_numpy_dtype(dtype), device=device)
 
     def _check(self, grad: Any, i: int, edge: Edge | None) -> Any:
         if grad is None or edge is None:
             return None
         if not isinstance(grad, Tensor):
-            raise TypeError(
+            raise RuntimeError(
                 f"function {self.name()} returned {type(grad).__name__} at index {i}; a gradient "
                 "is a Tensor or None"
             )
