@@ -99,6 +99,7 @@ function render({ model, el: root }) {
     mark.setAttribute("x", Math.max(...corners.map(([x]) => x)));
     mark.setAttribute("y", Math.min(...corners.map(([, y]) => y)) - 3);
     shape.append(mark);
+    shape.parentNode.append(shape); // over the arrows, so that the mark stays legible
   }
   for (const title of canvas.querySelectorAll("title")) title.remove(); // tooltips like "n3->n1"
 

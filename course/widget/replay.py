@@ -105,9 +105,16 @@ class Replay:
             start.sent.append(Message(edge.source, edge.output, value))
         self.steps.append(start)
         with contextlib.ExitStack() as stack:
-            for function in self._ids:
-                stack.enter_context(function.register_prehook(self._on_fire(function)))
-                stack.enter_context(function.register_hook(self._on_sent(function)))
+            for node in self.graph.nodes:
+                if node.function is None:
+                    continue
+                function = node.function
+                if node.kind == "leaf":  # a node whose gradient is only asked for doesn't run
+                    on_leaf = self._on_leaf(node.id)
+                    stack.enter_context(_tensor(node).register_hook(on_leaf))
+                else:
+                    stack.enter_context(function.register_prehook(self._on_fire(node.id)))
+                    stack.enter_context(function.register_hook(self._on_sent(function)))
                 stack.enter_context(_retained_grads_untouched(function))
             tg.autograd.grad(
                 [_tensor(node) for node in results],
@@ -117,9 +124,15 @@ class Replay:
                 allow_unused=True,
             )
 
-    def _on_fire(self, function: Any) -> Any:
+    def _on_leaf(self, key: str) -> Any:
+        def hook(grad: Any) -> None:
+            self.steps.append(Step((key,), (_copy(grad),)))
+
+        return hook
+
+    def _on_fire(self, key: str) -> Any:
         def hook(grad_outputs: tuple[Any, ...]) -> None:
-            self.steps.append(Step((self._ids[function],), tuple(map(_copy, grad_outputs))))
+            self.steps.append(Step((key,), tuple(map(_copy, grad_outputs))))
 
         return hook
 
