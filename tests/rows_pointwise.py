@@ -60,7 +60,12 @@ row(
     "fmod",
     *binary(0.6, 2, 3, 0.75),
     special(*DIVIDENDS),
-    bad=(NOT_BROADCAST, call(given([1, 2]), given([1, 0])), call(given([1, 2]), 0)),
+    bad=(
+        NOT_BROADCAST,
+        call(given([1, 2]), given([1, 0])),
+        call(given([1, 2]), 0),
+        call(3, given([1, 2])),
+    ),
 )
 row("frac", *unary())
 row(
@@ -188,7 +193,7 @@ row(
 )
 row("fmax fmin", *binary(), bad=(NOT_BROADCAST, call(real(2), 1.0)))
 row("sgn signbit", *unary())
-row("copysign", *binary(-2, 2, 3, -2.5), bad=(NOT_BROADCAST,))
+row("copysign", *binary(-2, 2, 3, -2.5), bad=(NOT_BROADCAST, call(1.5, real(2))))
 row(
     "heaviside",
     *binary(),

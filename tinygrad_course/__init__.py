@@ -55,6 +55,7 @@ from .layout import (
     preserve_format,
     strided,
 )
+from .ops import return_types
 from .ops.memory import is_storage
 from .ops.typed import TYPED, result_type, typename
 from .printing import set_printoptions

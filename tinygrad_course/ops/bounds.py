@@ -12,7 +12,7 @@ from ..autograd.node import blank
 from ..autograd.variable import Tensor
 from .elementwise import where
 from .inplace import change
-from .registry import Binary, Broadcast, Unary, function, method, write_out
+from .registry import Binary, Broadcast, Unary, function, method, require_tensor_first, write_out
 
 # --- limits ---------------------------------------------------------------------------------------
 
@@ -54,6 +54,22 @@ class Clamp(Broadcast, fn="", node="ClampBackward1"):
         return super().promote(x, min, max)
 
 
+class ClampMin(Clamp, fn="", node="ClampMinBackward0"):
+    """The larger of x and a bound; where they are equal, x has the gradient."""
+
+    __slots__ = ()
+
+    forward = Clamp.forward
+
+
+class ClampMax(Clamp, fn="", node="ClampMaxBackward0"):
+    """The smaller of x and a bound; where they are equal, x has the gradient."""
+
+    __slots__ = ()
+
+    forward = Clamp.forward
+
+
 def _alike(bound, other):
     """`bound` as a number where the other bound is one; TypeError when it is a tensor with dims."""
     if isinstance(bound, Tensor) and not isinstance(other, Tensor):
@@ -86,7 +102,7 @@ def clamp_min(input, min, *, out=None):
     >>> tg.clamp_min(tg.tensor([1., 5.]), 3)
     tensor([3., 5.])
     """
-    return clamp(input, min, out=out)
+    return write_out(ClampMin.fn(input, min, None), out)
 
 
 def clamp_max(input, max, *, out=None):
@@ -97,7 +113,7 @@ def clamp_max(input, max, *, out=None):
     >>> tg.clamp_max(tg.tensor([1., 5.]), 3)
     tensor([1., 3.])
     """
-    return clamp(input, None, max, out=out)
+    return write_out(ClampMax.fn(input, None, max), out)
 
 
 class Fmax(Binary, method=True, numbers=False):
@@ -155,6 +171,11 @@ class Copysign(Binary, method=True, inplace=True, floats=True):
         gx = where(x == 0, blank(g), g * (out / x)) if ctx.needs[0] else None
         return gx, blank(g) if ctx.needs[1] else None
 
+    @classmethod
+    def promote(cls, x, y):
+        require_tensor_first(cls, x)
+        return super().promote(x, y)
+
 
 class Heaviside(Binary, method=True, numbers=False, inplace=True):
     """0 where x < 0, 1 where x > 0, and y where x = 0. No derivative: asking for it is an error."""
@@ -204,5 +225,5 @@ class NanToNum(Unary, fn="nan_to_num", method=True, inplace=True):
 
 function(clamp, clamp_min, clamp_max, clip=clamp)
 method(clamp, clamp_, clamp_min, clamp_max, clip=clamp, clip_=clamp_)
-method(clamp_min_=lambda self, min: clamp_(self, min))
-method(clamp_max_=lambda self, max: clamp_(self, None, max))
+method(clamp_min_=lambda self, min: change(ClampMin, self, (min, None), {}))
+method(clamp_max_=lambda self, max: change(ClampMax, self, (None, max), {}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..autograd.variable import Tensor
 from ..dtype import bool_
 from ..shape import broadcast_shapes
-from .registry import Binary, Op, Unary, function, method
+from .registry import Binary, Op, Unary, function, method, require_tensor_first
 
 
 class _Comparison(Binary, differentiable=False):
@@ -15,6 +15,11 @@ class _Comparison(Binary, differentiable=False):
 
     def backward(ctx, g):
         return None, None
+
+    @classmethod
+    def promote(cls, x, y):
+        require_tensor_first(cls, x)
+        return super().promote(x, y)
 
 
 class Eq(_Comparison, method=True, inplace=True, operator="eq"):

@@ -126,6 +126,8 @@ class Pow(Binary, method=True, inplace=True, operator="pow"):
         # A whole exponent up to 3 as products: NumPy's general power takes 100 times as long.
         if y == 3 if isinstance(y, int | float) else False:
             out = x * x * x
+        elif xp.result_type(x, y).kind == "b":
+            out = xp.logical_or(x, xp.logical_not(y))
         elif hasattr(y, "dtype") and y.dtype.kind == "i":
             # A negative power of a whole number is 1, -1, or a fraction, which is cut off.
             out = xp.power(x, xp.abs(y))
@@ -301,7 +303,7 @@ class Log(Unary, method=True, inplace=True, floats=True):
         return g / x
 
 
-class Log1p(Unary, method=True, inplace=True, floats=True):
+class Log1p(Unary, method=True, inplace=True, floats=True, node="Log1PBackward0"):
     """ln(1 + x), exact for small x; dx = g / (1 + x)."""
 
     __slots__ = ()
@@ -403,7 +405,7 @@ class _Flat(Unary):
         return blank(g)
 
 
-class Sign(_Flat, method=True, inplace=True, aliases=("sgn",)):
+class Sign(_Flat, method=True, inplace=True):
     """-1, 0 or 1; dx = 0."""
 
     __slots__ = ()
@@ -412,6 +414,14 @@ class Sign(_Flat, method=True, inplace=True, aliases=("sgn",)):
         if x.dtype.kind == "f":  # NumPy's sign of nan is nan, PyTorch's 0
             return xp.subtract(x > 0, x < 0, dtype=x.dtype)
         return xp.sign(x) if x.dtype.kind != "b" else xp.array(x)
+
+
+class Sgn(Sign, method=True, inplace=True):
+    """As `sign`, which it extends to complex numbers; those are left out here."""
+
+    __slots__ = ()
+
+    forward = Sign.forward
 
 
 class Floor(_Flat, method=True, inplace=True):

@@ -33,7 +33,8 @@ class VectorNorm(Op, fn="", node="LinalgVectorNormBackward0"):
                 f"{x.dtype}: convert with .float()"
             )
         dims = wrap_dims(dim, x.ndim)
-        size = xp.abs(x.astype(numpy_type(dtype, x), copy=False))
+        wide = x.astype(numpy_type(dtype, x), copy=False)
+        size = wide if p == 2 else xp.abs(wide)
         if not count(size, dims) and (p < 0 or p == math.inf):
             raise RuntimeError(
                 f"linalg.vector_norm cannot compute the {p} norm on an empty tensor because the "
@@ -48,7 +49,7 @@ class VectorNorm(Op, fn="", node="LinalgVectorNormBackward0"):
         elif p == 1:
             y = size.sum(dims, keepdims=keepdim)
         elif p == 2:
-            y = xp.sqrt((size * size).sum(dims, keepdims=keepdim))
+            y = xp.sqrt((wide * wide).sum(dims, keepdims=keepdim))
         else:
             y = (size**p).sum(dims, keepdims=keepdim) ** (1 / p)
         y = row_major(xp.asarray(y))

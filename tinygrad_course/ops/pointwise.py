@@ -14,7 +14,7 @@ from ..autograd.variable import Tensor
 from ..dtype import float64
 from .elementwise import Div, Exp, Log, Pow, Sub, refuse_zero_divisor, where
 from .inplace import change
-from .registry import Binary, Broadcast, Unary, function, method, write_out
+from .registry import Binary, Broadcast, Unary, function, method, require_tensor_first, write_out
 
 
 def in_single(xp, compute, x):
@@ -87,6 +87,11 @@ class Fmod(Binary, method=True, inplace=True):
     def backward(ctx, g):
         (quotient,) = ctx.saved
         return g, -g * quotient if ctx.needs[1] else None
+
+    @classmethod
+    def promote(cls, x, y):
+        require_tensor_first(cls, x)
+        return super().promote(x, y)
 
 
 class Frac(Unary, method=True, inplace=True):

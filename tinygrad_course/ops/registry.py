@@ -590,6 +590,12 @@ class Binary(Broadcast):
         return y * cls._in(alpha, dtype)
 
 
+def require_tensor_first(op: type[Op], x: Any) -> None:
+    """TypeError when the first operand is a number: some operations take one only as the second."""
+    if isinstance(x, bool | int | float):
+        raise TypeError(f"{op.__name__.lower()}(): the first operand must be a Tensor, not {x!r}")
+
+
 def is_operand(value: Any) -> bool:
     """Whether `value` can stand beside a Tensor: a Tensor, an array, a number."""
     return isinstance(value, Tensor | bool | int | float) or hasattr(value, "strides")

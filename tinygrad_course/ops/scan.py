@@ -1,11 +1,15 @@
 """Scans: running sums, products and extremes along one dim, each place holding the result so far.
 
-A running sum's derivative is a running sum from the other end. What has no accumulating kernel in
-the array library is scanned by doubling: after steps of 1, 2, 4, … places, each a single operation
-on the whole array, every place has seen all before it. Lesson 03.
+A running sum's derivative is a running sum from the other end. Where an array library cannot
+accumulate, it is done by doubling: after steps of 1, 2, 4, … places, each a single operation on the
+whole array, every place has seen all before it. Lesson 03.
 """
 
 from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
 
 from ..shape import wrap_dim
 from . import return_types
@@ -158,50 +162,42 @@ def cumprod_(self, dim, *, dtype=None):
     return change(Cumprod, self, (), {"dim": _dim_for_inplace(self, dim, dtype)})
 
 
-# --- scans by doubling ----------------------------------------------------------------------------
+# --- extremes, and sums of exponentials -----------------------------------------------------------
 
 
-def scan(xp, combine, arrays, dim):
-    """The running `combine` of several arrays along `dim`: combine(earlier, later) takes and gives
-    a list of arrays, and must be associative."""
-    n, step = arrays[0].shape[dim], 1
-    window = (slice(None),) * dim
-    while step < n:
-        earlier = [a[(*window, slice(None, -step))] for a in arrays]
-        later = [a[(*window, slice(step, None))] for a in arrays]
-        merged = combine(earlier, later)
-        arrays = [
-            xp.concatenate([a[(*window, slice(None, step))], m], dim)
-            for a, m in zip(arrays, merged, strict=True)
-        ]
+def accumulate(xp, name, x, dim):
+    """The running xp.NAME, an associative operation of two arrays, along `dim`."""
+    combine = getattr(xp, name)
+    if xp is np:
+        return combine.accumulate(x, dim)
+    window, step = (slice(None),) * dim, 1
+    while step < x.shape[dim]:
+        merged = combine(x[(*window, slice(None, -step))], x[(*window, slice(step, None))])
+        x = xp.concatenate([x[(*window, slice(None, step))], merged], dim)
         step *= 2
-    return arrays
+    return x
 
 
-class _CumExtreme(Op, fn=""):
+class _CumExtreme(Op):
     """The largest (or smallest) so far along `dim`, and where it last stood; g goes there."""
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, /, dim, largest):
-        ctx.save(None, x.shape, dim)
-        if not x.ndim:
-            return x.copy(), xp.zeros((), "int64")
-
-        def combine(earlier, later):
-            x, y = earlier[0], later[0]
-            newer = ((y >= x) if largest else (y <= x)) | (y != y)
-            return [xp.where(newer, b, a) for a, b in zip(earlier, later, strict=True)]
-
-        shape = (-1,) + (1,) * (x.ndim - dim - 1)
-        places = xp.broadcast_to(xp.arange(x.shape[dim]).reshape(shape), x.shape)
-        values, indices = (row_major(a) for a in scan(xp, combine, [x.copy(), places], dim))
-        ctx.save(indices, x.shape, dim)
-        return values, indices
-
     def backward(ctx, g, _):
         indices, shape, dim = ctx.saved
         return put_along(g, indices, shape, dim) if shape else g
+
+
+def _cum_extreme(ctx, xp, name, x, dim):
+    if not x.ndim:
+        ctx.save(None, x.shape, dim)
+        return x.copy(), xp.zeros((), "int64")
+    values = row_major(accumulate(xp, name, x, dim))
+    spots = xp.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - dim - 1))
+    newest = xp.where((x == values) | (x != x), spots, 0)
+    indices = row_major(accumulate(xp, "maximum", newest, dim))
+    ctx.save(indices, x.shape, dim)
+    return values, indices
 
 
 class Cummax(_CumExtreme, fn=""):
@@ -209,7 +205,8 @@ class Cummax(_CumExtreme, fn=""):
 
     __slots__ = ()
 
-    forward = _CumExtreme.forward
+    def forward(ctx, xp, x, /, dim):
+        return _cum_extreme(ctx, xp, "maximum", x, dim)
 
 
 class Cummin(_CumExtreme, fn=""):
@@ -217,7 +214,8 @@ class Cummin(_CumExtreme, fn=""):
 
     __slots__ = ()
 
-    forward = _CumExtreme.forward
+    def forward(ctx, xp, x, /, dim):
+        return _cum_extreme(ctx, xp, "minimum", x, dim)
 
 
 def cummax(input, dim, *, out=None):
@@ -228,7 +226,7 @@ def cummax(input, dim, *, out=None):
     >>> tg.cummax(tg.tensor([1, 3, 2, 3]), 0).indices
     tensor([0, 1, 1, 3])
     """
-    result = Cummax.fn(input, wrap_dim(dim, input.ndim), True)
+    result = Cummax.fn(input, wrap_dim(dim, input.ndim))
     return write_out(return_types.cummax(result), out)
 
 
@@ -240,7 +238,7 @@ def cummin(input, dim, *, out=None):
     >>> tg.cummin(tg.tensor([3, 1, 2]), 0).values
     tensor([3, 1, 1])
     """
-    result = Cummin.fn(input, wrap_dim(dim, input.ndim), False)
+    result = Cummin.fn(input, wrap_dim(dim, input.ndim))
     return write_out(return_types.cummin(result), out)
 
 
@@ -252,10 +250,7 @@ class Logcumsumexp(Op, fn=""):
 
     def forward(ctx, xp, x, /, dim, reverse=False):
         def compute(xp, x):
-            def combine(earlier, later):
-                return [xp.logaddexp(earlier[0], later[0])]
-
-            return _from_end(xp, lambda x, dim: scan(xp, combine, [x], dim)[0], x, dim, reverse)
+            return _from_end(xp, partial(accumulate, xp, "logaddexp"), x, dim, reverse)
 
         y = row_major(in_single(xp, compute, x)) if x.ndim else x.copy()
         ctx.save(x, y, dim, reverse)

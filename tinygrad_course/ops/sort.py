@@ -79,7 +79,7 @@ def msort(input, *, out=None):
     >>> tg.msort(tg.tensor([3., 1., 2.]))
     tensor([1., 2., 3.])
     """
-    return write_out(sort(input, 0)[0] if input.ndim else input.clone(), out)
+    return write_out(sort(input, 0)[0], out)
 
 
 class Topk(Op, fn=""):

@@ -199,25 +199,23 @@ def _sine_and_cosine(xp, x):
 
 
 def _lgamma_right(xp, x):
-    """ln Γ(x) for x >= 1/2: by the series about 2, or by J. Stirling's far out, where the
-    recurrence Γ(x + 1) = x·Γ(x) takes us."""
-    z = xp.minimum(x, 2.5) - 2
-    z = xp.where(z < -0.5, z + 1, z)
-    near = _horner(z, _LGAMMA_NEAR_2)
-    near = xp.where(x < 1.5, near - xp.log(xp.minimum(x, 2)), near)
-    low = xp.minimum(x, 10)
-    product = low
-    for k in range(1, 8):
-        product = product * (low + k)
-    a = xp.where(x < 10, x + 8, x)
-    inverse = 1 / a
-    far = (a - 0.5) * (xp.log(a) - 1) + (math.log(2 * math.pi) - 1) / 2
+    """ln Γ(x) for x >= 1/2: by the series about 2, to which the recurrence Γ(x + 1) = x·Γ(x) takes
+    us, or by J. Stirling's from 10 on."""
+    low, product = xp.minimum(x, 10), 1
+    for _ in range(8):
+        above = low > 2.5
+        low = low - above
+        product = product * xp.where(above, low, 1)
+    below = x < 1.5
+    near = _horner(xp.where(below, low - 1, low - 2), _LGAMMA_NEAR_2)
+    near = near + xp.where(below, -xp.log(low), xp.log(product))
+    inverse = 1 / x
+    far = (x - 0.5) * (xp.log(x) - 1) + (math.log(2 * math.pi) - 1) / 2
     square, power = inverse * inverse, inverse
     for j, bernoulli in enumerate(_BERNOULLI, 1):
         far = far + power * (bernoulli / (2 * j * (2 * j - 1)))
         power = power * square
-    far = xp.where(x < 10, far - xp.log(product), far)
-    return xp.where(x < 2.5, near, far)
+    return xp.where(x < 10, near, far)
 
 
 def _lgamma(xp, x):

@@ -19,7 +19,7 @@ from .extremes import Picked, pick, share_of_all
 from .pointwise import Lerp
 from .reduce import mean, total
 from .registry import Op, function, method, write_out
-from .scan import scan
+from .scan import accumulate
 from .scatter import gather
 from .slices import select
 from .sort import sort
@@ -135,14 +135,14 @@ def _middle(xp, x, dim, skip_nan):
     is one, or nan left out of account."""
     if not x.ndim:
         return xp.zeros((), "int64")
-    nan = x != x
+    nan, n = x != x, x.shape[dim]
+    if not skip_nan:
+        middle = (n - 1) // 2
+        place = xp.argpartition(x, middle, dim)[(slice(None),) * dim + (slice(middle, middle + 1),)]
+        return xp.where(nan.any(dim, keepdims=True), nan.argmax(dim, keepdims=True), place)
     order = xp.argsort(x, dim, kind="stable")  # nan last
-    numbers = x.shape[dim] - nan.sum(dim, keepdims=True)
-    middle = xp.maximum(numbers - 1, 0) // 2
-    place = xp.take_along_axis(order, middle, dim)
-    if skip_nan:
-        return place
-    return xp.where(nan.any(dim, keepdims=True), nan.argmax(dim, keepdims=True), place)
+    middle = xp.maximum(n - nan.sum(dim, keepdims=True) - 1, 0) // 2
+    return xp.take_along_axis(order, middle, dim)
 
 
 class Median(Picked, fn="", node="MedianBackward1"):
@@ -151,9 +151,30 @@ class Median(Picked, fn="", node="MedianBackward1"):
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, /, dim, keepdim, skip_nan):
+    def forward(ctx, xp, x, /, dim, keepdim):
         require_elements("median", x, dim, (dim,))
-        return pick(ctx, xp, x, _middle(xp, x, dim, skip_nan), dim, keepdim)
+        return pick(ctx, xp, x, _middle(xp, x, dim, False), dim, keepdim)
+
+
+class Nanmedian(Picked, fn="", node="NanmedianBackward1"):
+    """As the median, of what is not nan."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /, dim, keepdim):
+        require_elements("nanmedian", x, dim, (dim,))
+        return pick(ctx, xp, x, _middle(xp, x, dim, True), dim, keepdim)
+
+
+def _middle_of_all(ctx, xp, x, skip_nan):
+    flat = x.reshape(-1)
+    if flat.size:
+        out = flat[_middle(xp, flat, 0, skip_nan)[0]]
+    else:
+        out = xp.zeros((), x.dtype) + x.dtype.type(math.nan)
+    out = xp.asarray(out)
+    ctx.save(x, out)
+    return out
 
 
 class MedianOfAll(Op, fn="", node="MedianBackward0"):
@@ -162,28 +183,29 @@ class MedianOfAll(Op, fn="", node="MedianBackward0"):
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, /, skip_nan):
-        flat = x.reshape(-1)
-        if flat.size:
-            out = flat[_middle(xp, flat, 0, skip_nan)[0]]
-        else:
-            out = xp.zeros((), x.dtype) + x.dtype.type(math.nan)
-        out = xp.asarray(out)
-        ctx.save(x, out)
-        return out
+    def forward(ctx, xp, x, /):
+        return _middle_of_all(ctx, xp, x, False)
 
     def backward(ctx, g):
         x, out = ctx.saved
         return share_of_all(g, x, out)
 
 
-def _median(input, dim, keepdim, skip_nan, named, out):
+class NanmedianOfAll(MedianOfAll, fn="", node="NanmedianBackward0"):
+    """As the median, of what is not nan."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        return _middle_of_all(ctx, xp, x, True)
+
+
+def _median(op, op_of_all, named, input, dim, keepdim, out):
     if input._array.dtype.kind == "b":
         raise NotImplementedError("the median is not implemented for bool: convert with .int()")
     if dim is None:
-        return write_out(MedianOfAll.fn(input, skip_nan), out)
-    result = Median.fn(input, wrap_dim(dim, input.ndim), keepdim, skip_nan)
-    return write_out(named(result), out)
+        return op_of_all.fn(input, out=out)
+    return write_out(named(op.fn(input, wrap_dim(dim, input.ndim), keepdim)), out)
 
 
 def median(input, dim=None, keepdim=False, *, out=None):
@@ -194,7 +216,7 @@ def median(input, dim=None, keepdim=False, *, out=None):
     >>> median(tg.tensor([4., 1., 3., 2.]))
     tensor(2.)
     """
-    return _median(input, dim, keepdim, False, return_types.median, out)
+    return _median(Median, MedianOfAll, return_types.median, input, dim, keepdim, out)
 
 
 def nanmedian(input, dim=None, keepdim=False, *, out=None):
@@ -204,7 +226,7 @@ def nanmedian(input, dim=None, keepdim=False, *, out=None):
     >>> nanmedian(tg.tensor([1., float("nan"), 3.]))
     tensor(1.)
     """
-    return _median(input, dim, keepdim, True, return_types.nanmedian, out)
+    return _median(Nanmedian, NanmedianOfAll, return_types.nanmedian, input, dim, keepdim, out)
 
 
 class Mode(Picked, fn=""):
@@ -225,7 +247,7 @@ class Mode(Picked, fn=""):
         earlier = xp.take_along_axis(ordered, before, dim)
         begins = xp.where((ordered != earlier) | (spots == 0), spots, 0)
         # A run of equals that ends at a spot is as long as the last beginning is far away.
-        (begun,) = scan(xp, lambda a, b: [xp.maximum(a[0], b[0])], [begins], dim)
+        begun = accumulate(xp, "maximum", begins, dim)
         end = (spots - begun).argmax(dim, keepdims=True)
         return pick(ctx, xp, x, xp.take_along_axis(order, end, dim), dim, keepdim)
 
