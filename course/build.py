@@ -348,7 +348,8 @@ def first_change(path: Path, text: str) -> str:
     old, new = path.read_text(encoding="utf-8", errors="replace").splitlines(), text.splitlines()
     for number, (a, b) in enumerate(zip(old, new, strict=False), 1):
         if a != b:
-            start = max(0, len(os.path.commonprefix([a, b])) - 20)
+            apart = (at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
+            start = max(0, next(apart, min(len(a), len(b))) - 20)
             return f"line {number} has {a[start : start + 80]!r}, not {b[start : start + 80]!r}"
     return f"{len(old)} lines, not {len(new)}"
 

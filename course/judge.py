@@ -134,5 +134,8 @@ def _reason(seen: Trials) -> str:
     if all(tree[0] == "missing" for tree in firsts):
         return f"`{firsts[0][1]}` is not there yet: answer in the cell above and run it."
     if all(tree[0] == "error" and tree[1] == "NotImplementedError" for tree in firsts):
-        return "It is not written yet: the cell still raises NotImplementedError."
+        return (
+            "It is not written yet: the function still raises NotImplementedError. "
+            "If you have written it, run its cell first."
+        )
     return ""

@@ -9,6 +9,7 @@ import secrets
 import socket
 import subprocess
 import sys
+import sysconfig
 import webbrowser
 from pathlib import Path
 
@@ -76,6 +77,7 @@ def lab_command(workspace: Path, port: int, browser: bool) -> list[str]:
         "--ServerApp.port_retries=0",
         f"--LabApp.default_url=/lab/tree/{first}.ipynb",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        "--LabApp.news_url=None",
     ]
     if not browser:
         options.append("--no-browser")
@@ -96,6 +98,10 @@ def lab(workspace: Path, port: int | None, browser: bool) -> int:
     # By the environment and not as an argument: other users can see a command's arguments.
     environment = {**os.environ, "JUPYTER_TOKEN": token, VARIABLE: str(workspace)}
     environment.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # JupyterLab's terminals find `course` there.
+    environment["PATH"] = os.pathsep.join(
+        [sysconfig.get_path("scripts"), environment.get("PATH", os.defpath)]
+    )
     command = lab_command(workspace, port, browser and has_browser())
     with subprocess.Popen(command, env=environment, cwd=workspace) as server:
         while True:

@@ -130,7 +130,12 @@ def test_numbers_forgive_rounding_only() -> None:
         ({}, {"a": 1}, "", "the entry 'a' should not be there"),
         ("sum", "mean", "", "the text 'sum' is expected, not the text 'mean'"),
         (None, 0, "", "None is expected, not 0"),
-        ([1.0], [np.array(1.0)], "[0]", "1 is expected, not an array float64()"),
+        (
+            [1.0],
+            [np.array(1.0)],
+            "[0]",
+            "1 is expected, not an array of dtype float64 and shape ()",
+        ),
     ],
 )
 def test_the_smallest_difference_is_named(
