@@ -234,6 +234,8 @@ class Device:
             return
         if isinstance(device, int):
             device, index = "cuda", int(device)
+        if not isinstance(index, int | None):
+            raise TypeError(f"the index of a device is an int, not {type(index).__name__}")
         match = re.fullmatch(r"([a-z]+)(?::(\d+))?", device) if isinstance(device, str) else None
         if match is None or match[1] not in ("cpu", "cuda"):
             raise RuntimeError(

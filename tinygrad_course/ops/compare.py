@@ -106,7 +106,7 @@ class BitwiseXor(Binary, fn="bitwise_xor", method=True, inplace=True, operator="
         return xp.bitwise_xor(x, y)
 
 
-class BitwiseNot(Unary, fn="bitwise_not", method=True, inplace=True, operator="invert"):
+class BitwiseNot(Unary, fn="bitwise_not", method=True, inplace=True):
     """~x, bit by bit; logical for bool."""
 
     __slots__ = ()
@@ -300,5 +300,15 @@ def _refuse_floats(symbol, *operands):
             )
 
 
+def _inverted(self):
+    """~x."""
+    if self.is_floating_point():
+        raise TypeError(
+            "~ works on bool and integer tensors, not on floats: compare first, e.g. x > 0"
+        )
+    return BitwiseNot.fn(self)
+
+
 function(allclose, equal, isin)
+method(__invert__=_inverted)
 method(allclose, equal)
