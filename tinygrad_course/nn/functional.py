@@ -10,7 +10,7 @@ import warnings
 from typing import Any
 
 from ..dtype import DType
-from ..ops import elementwise, loss
+from ..ops import exponential, loss
 from ..ops import softmax as _softmax
 from ..ops.conv import conv2d
 from ..ops.linear import linear
@@ -44,7 +44,7 @@ def relu(input: Any, inplace: bool = False) -> Any:
     >>> relu(tg.tensor([-1., 2.]))
     tensor([0., 2.])
     """
-    return input.relu_() if inplace else elementwise.Relu.fn(input)
+    return input.relu_() if inplace else exponential.Relu.fn(input)
 
 
 def relu_(input: Any) -> Any:
@@ -54,12 +54,12 @@ def relu_(input: Any) -> Any:
 
 def tanh(input: Any) -> Any:
     """The hyperbolic tangent, elementwise."""
-    return elementwise.Tanh.fn(input)
+    return exponential.Tanh.fn(input)
 
 
 def sigmoid(input: Any) -> Any:
     """1 / (1 + exp(−x)), elementwise."""
-    return elementwise.Sigmoid.fn(input)
+    return exponential.Sigmoid.fn(input)
 
 
 def softmax(

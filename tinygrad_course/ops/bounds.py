@@ -116,6 +116,36 @@ def clamp_max(input, max, *, out=None):
     return write_out(ClampMax.fn(input, None, max), out)
 
 
+class Maximum(Binary, method=True, numbers=False):
+    """The larger of x and y; the gradient goes to it, and half to each where they are equal."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        ctx.save(x, y)
+        return xp.maximum(x, y)
+
+    def backward(ctx, g):
+        x, y = ctx.saved
+        half = g * (x == y) * 0.5  # nan is neither equal nor less: g goes to both
+        return g * ~(x < y) - half, g * ~(x > y) - half
+
+
+class Minimum(Binary, method=True, numbers=False):
+    """The smaller of x and y; the gradient goes to it, and half to each where they are equal."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, y, /):
+        ctx.save(x, y)
+        return xp.minimum(x, y)
+
+    def backward(ctx, g):
+        x, y = ctx.saved
+        half = g * (x == y) * 0.5
+        return g * ~(x > y) - half, g * ~(x < y) - half
+
+
 class Fmax(Binary, method=True, numbers=False):
     """The larger of x and y, a number rather than nan; where they are equal x has the gradient."""
 

@@ -10,6 +10,7 @@ from ..autograd.node import blank
 from ..autograd.variable import Tensor
 from ..dtype import bool_
 from .data import scalar_tensor
+from .exponential import log
 from .registry import Binary, Op, Unary, function, method
 from .views import broadcast_tensors
 
@@ -256,143 +257,6 @@ class Rsqrt(Unary, method=True, inplace=True, floats=True):
         return g * (y * y * y * -0.5)
 
 
-# --- exponentials, logarithms, trigonometry -------------------------------------------------------
-
-
-class Exp(Unary, method=True, inplace=True, floats=True):
-    """e^x; dx = g·y."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /):
-        y = xp.exp(x)
-        ctx.save(y)
-        return y
-
-    def backward(ctx, g):
-        (y,) = ctx.saved
-        return g * y
-
-
-class Expm1(Unary, method=True, inplace=True, floats=True):
-    """e^x - 1, exact for small x; dx = g·(y + 1)."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /):
-        y = xp.expm1(x)
-        ctx.save(y)
-        return y
-
-    def backward(ctx, g):
-        (y,) = ctx.saved
-        return g * (y + 1)
-
-
-class Log(Unary, method=True, inplace=True, floats=True):
-    """ln x; dx = g / x."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /):
-        ctx.save(x)
-        return xp.log(x)
-
-    def backward(ctx, g):
-        (x,) = ctx.saved
-        return g / x
-
-
-class Log1p(Unary, method=True, inplace=True, floats=True, node="Log1PBackward0"):
-    """ln(1 + x), exact for small x; dx = g / (1 + x)."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /):
-        ctx.save(x)
-        return xp.log1p(x)
-
-    def backward(ctx, g):
-        (x,) = ctx.saved
-        return g / (x + 1)
-
-
-class Sin(Unary, method=True, inplace=True, floats=True):
-    """sin x; dx = g·cos x."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /):
-        ctx.save(x)
-        return xp.sin(x)
-
-    def backward(ctx, g):
-        (x,) = ctx.saved
-        return g * cos(x)
-
-
-class Cos(Unary, method=True, inplace=True, floats=True):
-    """cos x; dx = -g·sin x."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /):
-        ctx.save(x)
-        return xp.cos(x)
-
-    def backward(ctx, g):
-        (x,) = ctx.saved
-        return -g * sin(x)
-
-
-class Tanh(Unary, method=True, inplace=True, floats=True):
-    """tanh x; dx = g·(1 - y²)."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /):
-        y = xp.tanh(x)
-        ctx.save(y)
-        return y
-
-    def backward(ctx, g):
-        (y,) = ctx.saved
-        return g * (1 - y * y)
-
-
-class Sigmoid(Unary, method=True, inplace=True, floats=True):
-    """1 / (1 + e^-x), computed as tanh(x/2)/2 + 1/2 (no overflow, and twice as fast); dx = g·y·(1 -
-    y)."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /):
-        y = xp.tanh(x * 0.5) * 0.5 + 0.5
-        ctx.save(y)
-        return y
-
-    def backward(ctx, g):
-        (y,) = ctx.saved
-        return g * (y * (1 - y))
-
-
-class Relu(Unary, method=True, inplace=True):
-    """max(x, 0); dx = g where y != 0, else 0."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /):
-        if x.dtype.kind == "b":
-            raise RuntimeError("Boolean inputs not supported for relu: convert with .float()")
-        y = xp.maximum(x, 0)
-        ctx.save(y)
-        return y
-
-    def backward(ctx, g):
-        (y,) = ctx.saved
-        return g * (y != 0)
-
-
 # --- rounding and signs: flat, so the gradient is zero --------------------------------------------
 
 
@@ -465,36 +329,6 @@ class Round(_Flat, method=True, inplace=True):
 # --- choosing -------------------------------------------------------------------------------------
 
 
-class Maximum(Binary, method=True, numbers=False):
-    """The larger of x and y; the gradient goes to it, and half to each where they are equal."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, y, /):
-        ctx.save(x, y)
-        return xp.maximum(x, y)
-
-    def backward(ctx, g):
-        x, y = ctx.saved
-        half = g * (x == y) * 0.5  # nan is neither equal nor less: g goes to both
-        return g * ~(x < y) - half, g * ~(x > y) - half
-
-
-class Minimum(Binary, method=True, numbers=False):
-    """The smaller of x and y; the gradient goes to it, and half to each where they are equal."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, y, /):
-        ctx.save(x, y)
-        return xp.minimum(x, y)
-
-    def backward(ctx, g):
-        x, y = ctx.saved
-        half = g * (x == y) * 0.5
-        return g * ~(x > y) - half, g * ~(x < y) - half
-
-
 class Where(Op, fn=""):
     """x where condition, else y (all of one shape and dtype); dx = g·condition, dy = g·not
     condition."""
@@ -557,7 +391,7 @@ def positive(input):
     return input
 
 
-exp, log, sin, cos, sign = Exp.fn, Log.fn, Sin.fn, Cos.fn, Sign.fn
+sign = Sign.fn
 
 function(where, positive)
 method(positive, __pos__=positive)

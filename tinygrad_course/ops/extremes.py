@@ -9,9 +9,9 @@ from __future__ import annotations
 from ..autograd.variable import Tensor
 from ..shape import wrap_dim, wrap_dims
 from . import return_types
+from .bounds import Maximum, Minimum
 from .convert import to_dtype
 from .dims import require_elements, row_major, spread, without
-from .elementwise import Maximum, Minimum
 from .reduce import total
 from .registry import Op, function, method, write_out
 from .scatter import put_along

@@ -1,5 +1,5 @@
-"""More elementwise operations: division with rounding, powers and logarithms of other bases, mixing
-of two or three tensors, bounds, and what nan and infinity become.
+"""More elementwise operations: division with rounding, powers and logarithms of other bases, and
+mixing of two or three tensors.
 
 The everyday ones are in `elementwise`; like them, each class is a formula and its derivative, and
 shapes, dtypes and recording are the registry's business. Lesson 03.
@@ -12,7 +12,8 @@ import math
 from ..autograd.node import blank
 from ..autograd.variable import Tensor
 from ..dtype import float64
-from .elementwise import Div, Exp, Log, Pow, Sub, refuse_zero_divisor, where
+from .elementwise import Div, Pow, Sub, refuse_zero_divisor, where
+from .exponential import exp, log
 from .inplace import change
 from .registry import Binary, Broadcast, Unary, function, method, require_tensor_first, write_out
 
@@ -401,4 +402,4 @@ def addcdiv_(self, tensor1, tensor2, *rest, value=1):
 function(div, rsub, float_power, addcmul, addcdiv, divide=div)
 method(div, div_, float_power, float_power_, divide=div, divide_=div_)
 method(addcmul, addcmul_, addcdiv, addcdiv_)
-exp, exp2, log = Exp.fn, Exp2.fn, Log.fn
+exp2 = Exp2.fn

@@ -10,7 +10,7 @@ from ..dtype import get_default_dtype
 from ..shape import wrap_dim, wrap_dims
 from .convert import to_dtype
 from .dims import count, numpy_type, row_major, spread
-from .elementwise import exp
+from .exponential import exp
 from .registry import Op, function, method, write_out
 from .scan import others
 from .views import permute

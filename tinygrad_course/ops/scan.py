@@ -15,7 +15,8 @@ from ..shape import wrap_dim
 from . import return_types
 from .convert import to_dtype
 from .dims import numpy_type, row_major
-from .elementwise import exp, log, where
+from .elementwise import where
+from .exponential import exp, log
 from .inplace import change
 from .join import cat
 from .pointwise import in_single

@@ -15,7 +15,7 @@ import numpy as np
 from ..dtype import DType
 from ..shape import wrap_dim
 from .arguments import require_tensors
-from .elementwise import exp
+from .exponential import exp
 from .reduce import total
 from .registry import FUNCTIONS, Op, Tensor
 

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from .elementwise import exp
+from .exponential import exp
 from .pointwise import in_single
 from .registry import Op, Unary
 

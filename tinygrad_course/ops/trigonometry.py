@@ -1,6 +1,6 @@
 """Angles: trigonometric and hyperbolic functions, their inverses, and degrees.
 
-`sin`, `cos` and `tanh` are in `elementwise`; here are the others. Each class is a formula and its
+`sin`, `cos` and `tanh` are in `exponential`; here are the others. Each class is a formula and its
 derivative, computed in floats; outside a function's domain the value is nan and so is the slope.
 Lesson 03.
 """
@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 
 from ..autograd.node import blank
-from .elementwise import Rsqrt, cos, sin, where
+from .elementwise import Rsqrt, where
+from .exponential import cos, sin
 from .pointwise import in_single
 from .registry import Binary, Unary
 

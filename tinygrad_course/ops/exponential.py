@@ -1,0 +1,146 @@
+"""Exponentials, logarithms, sine and cosine, and the curves that activate neurons.
+
+Each class is a formula and its derivative; integers are computed as floats. Sigmoid and tanh save
+their result, from which the derivative follows without the input. Lessons 03 and 05.
+"""
+
+from __future__ import annotations
+
+from .registry import Unary
+
+
+class Exp(Unary, method=True, inplace=True, floats=True):
+    """e^x; dx = g·y."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        y = xp.exp(x)
+        ctx.save(y)
+        return y
+
+    def backward(ctx, g):
+        (y,) = ctx.saved
+        return g * y
+
+
+class Expm1(Unary, method=True, inplace=True, floats=True):
+    """e^x - 1, exact for small x; dx = g·(y + 1)."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        y = xp.expm1(x)
+        ctx.save(y)
+        return y
+
+    def backward(ctx, g):
+        (y,) = ctx.saved
+        return g * (y + 1)
+
+
+class Log(Unary, method=True, inplace=True, floats=True):
+    """ln x; dx = g / x."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        ctx.save(x)
+        return xp.log(x)
+
+    def backward(ctx, g):
+        (x,) = ctx.saved
+        return g / x
+
+
+class Log1p(Unary, method=True, inplace=True, floats=True, node="Log1PBackward0"):
+    """ln(1 + x), exact for small x; dx = g / (1 + x)."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        ctx.save(x)
+        return xp.log1p(x)
+
+    def backward(ctx, g):
+        (x,) = ctx.saved
+        return g / (x + 1)
+
+
+class Sin(Unary, method=True, inplace=True, floats=True):
+    """sin x; dx = g·cos x."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        ctx.save(x)
+        return xp.sin(x)
+
+    def backward(ctx, g):
+        (x,) = ctx.saved
+        return g * cos(x)
+
+
+class Cos(Unary, method=True, inplace=True, floats=True):
+    """cos x; dx = -g·sin x."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        ctx.save(x)
+        return xp.cos(x)
+
+    def backward(ctx, g):
+        (x,) = ctx.saved
+        return -g * sin(x)
+
+
+class Tanh(Unary, method=True, inplace=True, floats=True):
+    """tanh x; dx = g·(1 - y²)."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        y = xp.tanh(x)
+        ctx.save(y)
+        return y
+
+    def backward(ctx, g):
+        (y,) = ctx.saved
+        return g * (1 - y * y)
+
+
+class Sigmoid(Unary, method=True, inplace=True, floats=True):
+    """1 / (1 + e^-x), computed as tanh(x/2)/2 + 1/2 (no overflow, and twice as fast); dx = g·y·(1 -
+    y)."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        y = xp.tanh(x * 0.5) * 0.5 + 0.5
+        ctx.save(y)
+        return y
+
+    def backward(ctx, g):
+        (y,) = ctx.saved
+        return g * (y * (1 - y))
+
+
+class Relu(Unary, method=True, inplace=True):
+    """max(x, 0); dx = g where y != 0, else 0."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /):
+        if x.dtype.kind == "b":
+            raise RuntimeError("Boolean inputs not supported for relu: convert with .float()")
+        y = xp.maximum(x, 0)
+        ctx.save(y)
+        return y
+
+    def backward(ctx, g):
+        (y,) = ctx.saved
+        return g * (y != 0)
+
+
+exp, log, sin, cos = Exp.fn, Log.fn, Sin.fn, Cos.fn
