@@ -1,12 +1,14 @@
 """`@both`: a test that runs one short program in both engines and compares all that it returns.
 
-The program gets the library as its argument and returns what it saw: numbers, strings, tensors, lists of them.
-Exceptions are seen through `attempt`, by their class.
+The program gets the library as its argument and returns what it saw: numbers, strings, tensors,
+lists of them. Exceptions are seen through `attempt`, by their class. `@refused(message)` is for a
+program that both engines refuse.
 """
 
 from __future__ import annotations
 
 import functools
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -67,3 +69,27 @@ def both(program: Callable[[Any], Any]) -> Callable[[], None]:
 
     del test.__wrapped__  # or pytest would look for a fixture called `lib`
     return test
+
+
+def refused(message: str) -> Callable[[Callable[[Any], Any]], Callable[[], None]]:
+    """Makes the test that a program raises the same class of exception in both engines, ours with
+    `message`, a regular expression, in its text."""
+
+    def decorate(program: Callable[[Any], Any]) -> Callable[[], None]:
+        @functools.wraps(program)
+        def test() -> None:
+            torch = pytest.importorskip("torch", reason="PyTorch is the oracle of these tests")
+            errors = []
+            for lib in (torch, tg):
+                with warnings.catch_warnings(), pytest.raises(Exception) as caught:
+                    warnings.simplefilter("ignore")
+                    program(lib)
+                errors.append(caught.value)
+            theirs, ours = errors
+            assert type(ours).__name__ == type(theirs).__name__, f"{ours!r}, {theirs!r}"
+            assert re.search(message, str(ours)), str(ours)
+
+        del test.__wrapped__
+        return test
+
+    return decorate

@@ -55,10 +55,10 @@ def gradcheck(
     """
     check = _Check(func, _tuple(inputs), eps, atol, rtol)
     try:
-        check.run(fast_mode)
-        check.repeated(nondet_tol)
         if check_undefined_grad:
             check.undefined()
+        check.run(fast_mode)
+        check.repeated(nondet_tol)
     except GradcheckError:
         if raise_exception:
             raise

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any
 
 from .node import Node
-from .watch import OpHook
+from .watch import OpHook, op_name
 
 
 class Timer(OpHook):
@@ -51,7 +51,7 @@ class Timer(OpHook):
         self._start(op)
 
     def after_forward(self, op: type[Node], *rest: Any) -> None:
-        self._stop(op, op.__name__)
+        self._stop(op, op_name(op))
 
     def before_backward(self, node: Node, grads: tuple[Any, ...]) -> None:
         self._start(node)
@@ -95,7 +95,7 @@ class Tracer(OpHook):
     def after_forward(
         self, op: type[Node], args: tuple[Any, ...], results: tuple[Any, ...], node: Node | None
     ) -> None:
-        self._line(op.__name__, args, results)
+        self._line(op_name(op), args, results)
 
     def before_backward(self, node: Node, grads: tuple[Any, ...]) -> None:
         self._depth += 1

@@ -60,6 +60,11 @@ class OpHook:
         unwatch(self)
 
 
+def op_name(op: type[Node]) -> str:
+    """The name of an operation: that of its node without the ending, 'Mul' for 'MulBackward0'."""
+    return op.node_name.removesuffix("Backward0") or op.__name__
+
+
 def watch(hook: OpHook) -> None:
     """Calls `hook` from now on."""
     from ..ops.registry import close_short_way
