@@ -17,12 +17,13 @@ row(
 )
 row(
     "normal",
-    call(real(3), real(3, low=0, high=2)),
-    call(real(2, 1), real(3, low=0, high=2)),
-    call(real(20), 0.5),
-    call(1.0, real(20, low=0, high=2)),
-    call(real(17)),
-    call(real(), real(low=0, high=1)),
+    # No gradients: without a reward they are an error. test_stochastic has them.
+    call(real(3, fixed=True), real(3, low=0, high=2, fixed=True)),
+    call(real(2, 1, fixed=True), real(3, low=0, high=2, fixed=True)),
+    call(real(20, fixed=True), 0.5),
+    call(1.0, real(20, low=0, high=2, fixed=True)),
+    call(real(17, fixed=True)),
+    call(real(fixed=True), real(low=0, high=1, fixed=True)),
     call(0.5, 2.0, (3,)),
     call(0, 1, (20,)),
     call(1.0, 2.0, (2, 10), dtype=Own("float64")),

@@ -296,9 +296,10 @@ row(
 )
 row(
     "bernoulli",
+    # No gradients: without a reward they are an error. test_stochastic has them.
     call(real(2, 3, low=0, high=1, fixed=True)),
-    call(given([0.0, 1.0])),
-    call(given(0.5)),
+    call(Arg(np.array([0.0, 1.0]), fixed=True)),
+    call(Arg(np.array(0.5), fixed=True)),
     seeded=True,
     dtypes=False,
 )

@@ -16,6 +16,7 @@ from ..shape import Size
 from .hooks import NodeHooks, run_node_hooks, run_tensor_hooks
 from .mode import _Switch
 from .node import AccumulateGrad, Edge, Node
+from .stochastic import StochasticFunction
 from .variable import Tensor
 from .watch import run_watched, watching
 
@@ -331,13 +332,20 @@ def _roots(
         raise RuntimeError(
             f"got {len(outputs)} tensors and {len(gradients)} gradients: one for each is needed"
         )
-    edges, values = [], []
+    edges: list[Edge] = []
+    values: list[Any] = []
     for i, (output, gradient) in enumerate(zip(outputs, gradients, strict=True)):
         if output.volatile:
             raise RuntimeError(
                 "calling backward on a volatile variable: nothing was recorded for it"
             )
         edge = output._grad_edge()
+        drew = output.creator
+        if isinstance(drew, StochasticFunction) and gradient is None:
+            reward = drew.required_reward()
+            edges.append((drew, 0))
+            values.append(reward if create_graph else reward._array)
+            continue
         if edge is None:
             raise RuntimeError(
                 f"element {i} of tensors does not require grad and does not have a grad_fn: no "

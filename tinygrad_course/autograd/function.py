@@ -91,13 +91,13 @@ class Function(Node):
         self._materialize = value
 
     @property
-    def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What `save_for_backward` kept; RuntimeError when freed, or changed in place since."""
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What `save_for_backward` kept, Tensors and None; RuntimeError when freed or changed."""
         self.check_saved()
         return self.twin().saved
 
     @property
-    def saved_variables(self) -> tuple[Tensor | None, ...]:
+    def saved_variables(self) -> tuple[Any, ...]:
         """The name of `saved_tensors` in static functions before PyTorch 0.4."""
         return self.saved_tensors
 
@@ -302,6 +302,10 @@ class Function(Node):
                     "static style"
                 )
             result = self.backward(*wrapped)
+        return self._checked(result, tensors)
+
+    def _checked(self, result: Any, tensors: bool) -> tuple[Any, ...]:
+        """What the user's backward returned, one gradient per tensor argument."""
         result = result if isinstance(result, tuple) else (result,)
         if len(result) < self.num_inputs or any(g is not None for g in result[self.num_inputs :]):
             raise RuntimeError(

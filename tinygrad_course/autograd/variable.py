@@ -132,8 +132,9 @@ class Tensor(TensorMethods):
 
     @property
     def creator(self) -> Node | None:
-        """The name `grad_fn` had before PyTorch 0.2."""
-        return self.grad_fn
+        """The name `grad_fn` had before PyTorch 0.2. Drawn whole numbers, which carry no gradient,
+        have one too."""
+        return self.grad_fn or getattr(self._meta, "creator", None)
 
     @property
     def output_nr(self) -> int:
@@ -305,6 +306,29 @@ class Tensor(TensorMethods):
             inputs=inputs,
             retain_variables=retain_variables,
         )
+
+    def reinforce(self, reward: Any) -> None:
+        """Attaches a reward to what was drawn at random: backward then makes draws with a high one
+        more likely (PyTorch before 0.4).
+
+        `reward` is a number or a tensor of this tensor's size, in the type of the probabilities.
+        RuntimeError when this was not drawn by a recorded operation, or has its reward already;
+        TypeError, ValueError for a reward of another type or size.
+
+        >>> import tinygrad_course as tg
+        >>> p = tg.tensor([1., 0.], requires_grad=True)
+        >>> action = p.multinomial(1); action.reinforce(2.)
+        >>> action.backward(); p.grad
+        tensor([0., 2.])
+        """
+        from .stochastic import StochasticFunction
+
+        if not isinstance(self.creator, StochasticFunction):
+            raise RuntimeError(
+                "reinforce() can be only called on outputs of stochastic functions (bernoulli, "
+                "multinomial, normal) whose parameters require grad"
+            )
+        self.creator.reinforce(reward)
 
     def retain_grad(self) -> None:
         """Makes backward() fill `.grad` of this tensor although it is not a leaf."""

@@ -12,16 +12,16 @@ from typing import Any, Unpack
 import numpy as np
 
 from .. import random as generators
-from ..autograd.node import blank
+from ..autograd.stochastic import Bernoulli, Multinomial, Normal
 from ..autograd.variable import Tensor
-from ..device import backend_of, device_of, move
+from ..device import device_of, move
 from ..dtype import get_default_dtype, int64
 from ..random import Generator
-from ..shape import as_int, broadcast_shapes
+from ..shape import as_int
 from .convert import overwrite
 from .creation import LikeOptions, like
 from .factory import Options, Plan, SizeOptions, sizes_in, sizes_of
-from .registry import Op, function, method, write_out
+from .registry import function, method, write_out
 
 # --- the generator --------------------------------------------------------------------------------
 
@@ -155,23 +155,6 @@ def randint_like(input: Tensor, *bounds: int, **options: Unpack[RandomLikeOption
 # --- from parameters that are tensors -------------------------------------------------------------
 
 
-class Normal(Op, fn=""):
-    """mean + std z with normal numbers z; no gradient: d mean = 0, d std = 0."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, mean, std, /, shape, generator):
-        like = mean if hasattr(mean, "dtype") else std
-        z = move(generators.normal(generator, shape, like.dtype), device_of(like))
-        ctx.save(*(tuple(getattr(a, "shape", ())) for a in (mean, std)))
-        return (z * std + mean).astype(like.dtype, copy=False)
-
-    def backward(ctx, g):
-        return tuple(
-            blank(g, s) if need else None for s, need in zip(ctx.saved, ctx.needs, strict=True)
-        )
-
-
 def normal(mean: Any, std: Any = 1.0, size: Any = None, **options: Unpack[_Drawing]) -> Tensor:
     """Normal numbers: normal(mean, std) with tensors broadcast together (or a number for one of
     them), or normal(mean, std, size) with two numbers.
@@ -199,23 +182,9 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, **options: Unpack[_Drawi
     least = std.min().item() if isinstance(std, Tensor) and std.numel() else std
     if not isinstance(least, Tensor) and least < 0:
         raise RuntimeError(f"normal expects all elements of std >= 0.0, and {least} is among them")
-    shape = tuple(broadcast_shapes(*(x.shape for x in tensors)))
-    mean, std = (v if isinstance(v, Tensor) else float(v) for v in (mean, std))
-    result: Tensor = Normal.fn(mean, std, shape, gen)
+    numbers = (None if isinstance(v, Tensor) else float(v) for v in (mean, std))
+    result: Tensor = Normal(gen, *numbers)(*tensors)
     return result if out is None else write_out(result, out)
-
-
-class Bernoulli(Op, fn=""):
-    """1 with probability x, else 0; dx = 0."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, /, generator):
-        drawn = generators.bernoulli(generator, backend_of(x).to_host(x))
-        return move(drawn.astype(x.dtype), device_of(x))
-
-    def backward(ctx, g):
-        return blank(g)
 
 
 def bernoulli(
@@ -229,13 +198,13 @@ def bernoulli(
     if p is not None:
         result = bernoulli_(input.detach().clone(), p, generator=generator)
     else:
-        result = Bernoulli.fn(input, _source(generator))
+        result = Bernoulli(_source(generator))(input)
     return result if out is None else write_out(result, out)
 
 
 def multinomial(
     input: Tensor,
-    num_samples: int,
+    num_samples: int = 1,
     replacement: bool = False,
     *,
     generator: Any = None,
@@ -250,10 +219,8 @@ def multinomial(
     >>> multinomial(tg.tensor([0., 1., 0.]), 2, replacement=True)
     tensor([1, 1])
     """
-    places = generators.multinomial(
-        _source(generator), input._host(), as_int(num_samples, "num_samples"), replacement
-    )
-    result = Tensor._wrap(move(places, input.device))
+    draw = Multinomial(as_int(num_samples, "num_samples"), replacement, _source(generator))
+    result: Tensor = draw(input)
     return result if out is None else write_out(result, out)
 
 
