@@ -108,7 +108,8 @@ def run(
                     if users[user] == 0:
                         heapq.heappush(ready, (-user.order, user))
                 place += 1
-            results = grad = None  # the next accumulator must be the only holder of its gradient
+            # The next accumulator must be the only holder of its gradient.
+            results = grad = slots = None
     return captured
 
 
