@@ -17,9 +17,9 @@ class _Comparison(Binary, differentiable=False):
         return None, None
 
     @classmethod
-    def promote(cls, x, y):
+    def apply(cls, x, y):
         require_tensor_first(cls, x)
-        return super().promote(x, y)
+        return super().apply(x, y)
 
 
 class Eq(_Comparison, method=True, inplace=True, operator="eq"):

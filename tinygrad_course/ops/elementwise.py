@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from ..autograd.node import blank
 from ..autograd.variable import Tensor
-from ..dtype import bool_
+from ..dtype import bool_, result_type
 from .data import scalar_tensor
 from .exponential import log
-from .registry import Binary, Op, Unary, function, method
-from .views import broadcast_tensors
+from .registry import Binary, Broadcast, Unary, function, method
 
 # --- arithmetic -----------------------------------------------------------------------------------
 
@@ -329,14 +328,14 @@ class Round(_Flat, method=True, inplace=True):
 # --- choosing -------------------------------------------------------------------------------------
 
 
-class Where(Op, fn=""):
-    """x where condition, else y (all of one shape and dtype); dx = g·condition, dy = g·not
-    condition."""
+class Where(Broadcast, fn=""):
+    """x where condition, else y; dx = g·condition, dy = g·not condition."""
 
     __slots__ = ()
 
     def forward(ctx, xp, condition, x, y, /):
         ctx.save(condition)
+        x, y = (xp.asarray(v, getattr(u, "dtype", None)) for v, u in ((x, y), (y, x)))
         return xp.where(condition, x, y)
 
     def backward(ctx, g):
@@ -348,6 +347,20 @@ class Where(Op, fn=""):
             where(condition, zero, g) if ctx.needs[2] else None,
         )
 
+    @classmethod
+    def promote(cls, condition, x, y):
+        condition = Tensor._wrap_any(condition)
+        if condition._array.dtype == "uint8":  # a mask of the days before there was a bool type
+            condition = condition != 0
+        if condition._array.dtype != bool:
+            raise RuntimeError(
+                "where expected condition to be a boolean tensor, but got a tensor with dtype "
+                f"{condition.dtype!r}: compare first, e.g. x != 0"
+            )
+        if not isinstance(x, Tensor) and not isinstance(y, Tensor):
+            x = scalar_tensor(x, dtype=result_type(x, y), device=condition.device)
+        return condition, *super().promote(x, y)
+
 
 def where(condition, input, other):
     """`input` where `condition` holds, else `other`: elementwise, broadcast and promoted.
@@ -356,25 +369,7 @@ def where(condition, input, other):
     >>> where(tg.tensor([True, False]), tg.tensor([1., 2.]), 0)
     tensor([1., 0.])
     """
-    if not any(isinstance(v, Tensor) for v in (condition, input, other)):
-        return Where.fn(condition, input, other)
-    condition = Tensor._wrap_any(condition)
-    if condition._array.dtype == "uint8":  # a mask of the days before there was a bool type
-        condition = condition != 0
-    if condition._array.dtype != bool:
-        raise RuntimeError(
-            "where expected condition to be a boolean tensor, but got a tensor with dtype "
-            f"{condition.dtype!r}: compare "
-            "first, e.g. x != 0"
-        )
-    x, y = Binary.promote(input, other)
-    if not isinstance(x, Tensor):
-        x = scalar_tensor(
-            x, dtype=y.dtype if isinstance(y, Tensor) else None, device=condition.device
-        )
-    if not isinstance(y, Tensor):
-        y = scalar_tensor(y, dtype=x.dtype, device=condition.device)
-    return Where.fn(*broadcast_tensors(condition, x, y))
+    return Where.fn(condition, input, other)
 
 
 def positive(input):

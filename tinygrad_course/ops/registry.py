@@ -409,16 +409,22 @@ class Broadcast(Op):
             xp = xp_of(arrays[0])
             return cls.forward(UNRECORDED, xp, *operands, *rest, **params)
         operands = cls.promote(*operands)
-        shapes = [tuple(v.shape) if hasattr(v, "shape") else () for v in operands]
-        shape = shapes[0]
-        if any(s != shape for s in shapes):
-            shape = tuple(broadcast_shapes(*shapes))
-        result = super().apply(*operands, *rest, **params)
+        try:
+            result = super().apply(*operands, *rest, **params)
+        except ValueError:
+            # Shapes that don't broadcast: it says so in PyTorch's words.
+            broadcast_shapes(*[v._array.shape for v in operands if isinstance(v, Tensor)])
+            raise
         edge = result._edge
         if edge is not None:
+            shape = result._array.shape
             fit = tuple(
-                (s, None) if isinstance(v, Tensor) and s != shape else None
-                for v, s in zip(operands, shapes, strict=True)
+                [
+                    (v._array.shape, None)
+                    if isinstance(v, Tensor) and v._array.shape != shape
+                    else None
+                    for v in operands
+                ]
             )
             if any(fit):
                 edge[0].restore = fit
@@ -427,31 +433,34 @@ class Broadcast(Op):
     @classmethod
     def promote(cls, *operands: Any) -> tuple[Any, ...]:
         """The operands on one device and in the dtype in which the operation computes."""
+        found, arrays, away = [], [], None
         for place, v in enumerate(operands):
-            if not is_operand(v) and (v is not None or place < cls.required):
-                name = cls.__name__.lower()
+            if hasattr(v, "strides"):
+                v = Tensor._wrap_any(v)
+            if isinstance(v, Tensor):
+                arrays.append(v._array)
+                if type(v._array) is not _ndarray:
+                    away = v.device
+            elif isinstance(v, bool | int | float) and cls.numbers:
+                arrays.append(v)
+            elif v is not None or place < cls.required:
+                wanted = "a Tensor or a number" if cls.numbers else "a Tensor"
                 raise TypeError(
-                    f"{name}(): an operand must be a Tensor or a number, not {type(v).__name__}"
+                    f"{cls.__name__.lower()}(): an operand must be {wanted}, not {type(v).__name__}"
                 )
-            if not cls.numbers and isinstance(v, bool | int | float):
-                name = cls.__name__.lower()
-                raise TypeError(f"{name}(): both operands must be Tensors, and {v!r} is a number")
-        operands = tuple(Tensor._wrap_any(v) if hasattr(v, "strides") else v for v in operands)
-        tensors = [v for v in operands if isinstance(v, Tensor)]
-        arrays = [v._array if isinstance(v, Tensor) else v for v in operands if v is not None]
+            found.append(v)
         dtype = result_type(*arrays)
         if cls.floats and not dtype.is_floating_point:
             dtype = get_default_dtype()
-        away = next((t.device for t in tensors if t.device.type != "cpu"), None)
         if away is not None:
             # Only a single number may join from the host, as a Python number could.
-            operands = tuple(
+            found = [
                 v.to(away)
                 if isinstance(v, Tensor) and v.ndim == 0 and v.device.type == "cpu"
                 else v
-                for v in operands
-            )
-        return tuple(cls._in(v, dtype) for v in operands)
+                for v in found
+            ]
+        return tuple([cls._in(v, dtype) for v in found])
 
     @staticmethod
     def _in(operand: Any, dtype: DType) -> Any:
@@ -461,11 +470,9 @@ class Broadcast(Op):
             return operand if operand.dtype is dtype else operand.to(dtype)
         if operand is None:
             return None
-        return (
-            float(operand)
-            if dtype.is_floating_point
-            else np.array(operand).astype(dtype.numpy).item()
-        )
+        if dtype.is_floating_point:
+            return float(operand)
+        return np.array(operand).astype(dtype.numpy).item()
 
 
 class Binary(Broadcast):
@@ -509,14 +516,17 @@ class Binary(Broadcast):
 
     @classmethod
     def _fast(cls, named: bool = False) -> Callable[[Tensor, Any], Any]:
-        """x op y for a Tensor x: float tensors of one dtype on the CPU, or with a number, go
-        straight to the kernel.
+        """x op y for a Tensor x: tensors of one dtype on the CPU, or with a number, go straight to
+        the kernel.
 
         A foreign operand gives NotImplemented, so that Python lets the other side try; where the
         operation was called by name it is a TypeError.
         """
         apply, forward, differentiable = cls.apply, cls.forward, cls.differentiable
         numbers = cls.numbers
+        # Whether integers of one type are computed as they are, without a word in `promote`.
+        promote: Any = cls.promote
+        whole = not cls.floats and promote.__func__ is vars(Broadcast)["promote"].__func__
 
         def fast(self: Tensor, other: Any) -> Any:
             x, y = self, other
@@ -525,11 +535,19 @@ class Binary(Broadcast):
             kind = type(y)
             if kind is float or kind is int:
                 b, ey = y, None
-                plain = a.dtype.kind == "f" and numbers
+                plain = numbers and (
+                    a.dtype.kind == "f"
+                    # A small number fits every type; others wrap around, see `_in`.
+                    or (whole and kind is int and 0 <= y < 128 and a.dtype.kind in "iu")
+                )
             elif isinstance(y, Tensor):
                 b, ey = y._array, y._edge
                 # NumPy's own dtypes are singletons: `is` takes a third of the time of `==`.
-                plain = a.dtype is b.dtype and type(b) is _ndarray and a.dtype.kind == "f"
+                plain = (
+                    a.dtype is b.dtype
+                    and type(b) is _ndarray
+                    and (a.dtype.kind == "f" or (whole and a.dtype.kind in "iub"))
+                )
                 if ey is None and y._meta is not None:
                     if y._meta.volatile:
                         return apply(x, y)
