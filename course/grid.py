@@ -46,7 +46,8 @@ def _table(title: str, tree: Tree, mark: "np.ndarray[Any, np.dtype[np.bool_]]") 
     )
     caption = escape(f"{title}: {tree[1]}, shape {tuple(tree[2])}{cut}")
     style = "border-collapse:collapse;font-family:monospace"
-    return f'<table style="{style}"><caption>{caption}</caption>{rows}</table>'
+    caption = f'<caption style="white-space:nowrap">{caption}</caption>'
+    return f'<table style="{style}">{caption}{rows}</table>'
 
 
 def _cell(value: Any, bad: bool) -> str:

@@ -53,11 +53,15 @@ def verdict_on(lesson: Lesson, exercise: str, namespace: MutableMapping[str, Any
     oracle = oracle_for(lesson, exercise, zlib.crc32(exercise.encode()))
     verdict = judge(try_answer(oracle.exercise, namespace, oracle.seed), oracle)
     broken = [] if verdict.passed else _failing_needs(lesson, exercise, namespace)
-    if not broken:
+    needs = lesson.all_needs(exercise)
+    if verdict.passed or not needs or (verdict.mistake and not broken):
         return verdict
-    names = [name for need in broken for name in lesson.exercises[need].names]
+    names = [name for need in broken or needs for name in lesson.exercises[need].names]
     with _ours(lesson, exercise, namespace, names):
         helped = judge(try_answer(oracle.exercise, namespace, oracle.seed), oracle)
+    if not broken:
+        # On the learner's own answers, though right, a known mistake may give other numbers.
+        return replace(verdict, mistake=helped.mistake, mistake_name=helped.mistake_name)
     listed = ", ".join(broken)
     if helped.earned > verdict.earned:
         note = f"tried with our own answer to {listed}, since yours is not right yet"

@@ -13,6 +13,7 @@ from course.grid import grid_html
 from course.lesson import load_lesson
 from course.limits import memory_limit
 from course.notebook import verdict_on
+from course.oracle import setup_names
 from course.progress import FILE, read_progress
 from course.workspace import start
 from tests.course_helpers import CONTENT, RIGHT
@@ -116,6 +117,20 @@ def test_an_earlier_exercise_is_lent_and_given_back(capsys: pytest.CaptureFixtur
     assert "it builds on double" in capsys.readouterr().out
 
 
+def test_a_mistake_is_named_on_top_of_another_right_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Which share came last depends on the order, and several orders are right."""
+    monkeypatch.delenv("COURSE_CONTENT")
+    lesson = load_lesson("05")
+    found = dict(setup_names(lesson))
+    exec(lesson.rights("topological-order")[1].source, found)
+    (wrong,) = (a for a in lesson.wrongs("chain-rule") if a.name == "overwritten")
+    exec(wrong.source, found)
+    verdict = verdict_on(lesson, "chain-rule", found)
+    assert verdict.mistake == wrong.says and verdict.earned == 1
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no alarm signal on Windows")
 def test_an_endless_answer_ends(capsys: pytest.CaptureFixture[str]) -> None:
     out, shown = said(capsys, "double", "def double(x):\n    while True: pass")
@@ -189,6 +204,6 @@ def test_differing_arrays_are_drawn_as_grids() -> None:
     html = grid_html(verdict_on(lesson, "double", names(code)))
     assert html.count("<table") == 2 and html.count("*</td>") == 2
     assert 'aria-label="1 of 3 entries differ' in html
-    assert "<caption>expected: float32, shape (1, 3)</caption>" in html
+    assert ">expected: float32, shape (1, 3)</caption>" in html
     assert grid_html(verdict_on(lesson, "double", names(RIGHT["double"]))) == ""
     assert grid_html(verdict_on(lesson, "predict", names("prediction = (9, 9)"))) == ""
