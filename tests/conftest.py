@@ -35,3 +35,13 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Of this folder only `test_*.py`: the others hold no doctests, and some need PyTorch."""
     is_helper = collection_path.suffix == ".py" and not collection_path.name.startswith("test_")
     return True if is_helper else None
+
+
+def pytest_report_header() -> str:
+    """Says what the device tests ran on, so that nobody takes a pretended GPU for a real one."""
+    from tinygrad_course.cuda import unavailable_reason
+
+    reason = unavailable_reason()
+    if reason is None:
+        return "GPU: the tests marked cuda run on it"
+    return f"GPU: no GPU was used ({reason}); tests/fake_cuda.py stands in for CuPy"

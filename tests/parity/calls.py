@@ -102,7 +102,8 @@ def forms_of(name: str) -> list[str]:
     forms = []
     if not name.startswith("Tensor.") and lookup(tg, name) is not None:
         forms.append("function")
-    if f"Tensor.{name}" not in SAMPLES and hasattr(tg.Tensor, name.removeprefix("Tensor.")):
+    own_row = forms and f"Tensor.{name}" in SAMPLES
+    if not own_row and hasattr(tg.Tensor, name.removeprefix("Tensor.")):
         forms.append("method")
     return forms
 

@@ -1,0 +1,365 @@
+"""Every operation on other devices: on a pretended CUDA device on any machine, on a real one where there is one.
+
+The results must be those of the CPU, stay on the device, and get there without a copy through the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tinygrad_course as tg
+
+from . import fake_cuda
+from .parity.calls import Made, flat, forms_of, perform
+from .samples import SAMPLES, Arg
+
+# What has to cross, and why; for all others no element may.
+CROSSING = {
+    "new": "made of data of the host",
+    "new_tensor": "made of data of the host",
+    "select": "a place that is a tensor decides on the window",
+    "tensor_split": "places that are a tensor decide on the windows",
+    "combinations": "the places are listed on the host",
+    "bincount": "the largest element decides on the size",
+    "histc": "the extremes decide on the bins",
+    "quantile": "made of numbers of the host",
+    "searchsorted": "a sorter is looked through first",
+    "multinomial": "random numbers are drawn on the host",
+}
+NAMES = [name for name, rows in SAMPLES.items() if rows.values]
+
+
+@pytest.fixture(params=["cuda-fake", pytest.param("cuda", marks=pytest.mark.cuda)])
+def device(request) -> Iterator[str]:
+    """The name of a device other than the CPU, as tensors are moved to it."""
+    if request.param == "cuda-fake":
+        with fake_cuda.pretended():
+            yield "cuda"
+        return
+    if reason := tg.cuda.unavailable_reason():
+        pytest.skip(f"no GPU: {reason}")
+    yield "cuda"
+
+
+def tensors(value: Any) -> list[tg.Tensor]:
+    return [t for t in flat(value) if isinstance(t, tg.Tensor)]
+
+
+def require_equal(there: Any, here: Any, case: str) -> None:
+    """The outcome on the device is that on the host, and lies on the device."""
+    if isinstance(here, Exception):
+        if "ZeroDivision" in str(here):
+            return  # a GPU isn't asked, neither by PyTorch: it would have to wait
+        assert type(there) is type(here), f"{case}: {there!r} instead of {here!r}"
+        return
+    assert not isinstance(there, Exception), f"{case}: {there!r}"
+    if not tensors(here):
+        assert there == here, case
+    for a, b in zip(tensors(there), tensors(here), strict=True):
+        assert a.device.type == "cuda", f"{case}: the result is on {a.device}"
+        assert (a.dtype, a.shape, a.requires_grad) == (b.dtype, b.shape, b.requires_grad), case
+        error = {"float16": 1e-2, "float32": 1e-4}.get(b.dtype.name, 1e-9)
+        numbers = a.detach().cpu().numpy(), b.detach().numpy()
+        assert np.allclose(*numbers, rtol=error, atol=error, equal_nan=True), case
+
+
+def calls(name: str) -> Iterator[tuple[Any, str]]:
+    rows = SAMPLES[name]
+    for call in rows.calls:
+        if any(isinstance(a, Arg) for a in _all([*call.args, *call.kwargs.values()])):
+            if "cpu" not in call.args:
+                yield call, forms_of(name)[-1]
+
+
+def _all(values: list[Any]) -> Iterator[Any]:
+    for value in values:
+        yield from _all(list(value)) if isinstance(value, list | tuple) else [value]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("cpu", "to", "type")])
+def test_operation(device, name):
+    """Value, gradient and second order of every sample."""
+    seeded = SAMPLES[name].seeded
+    for call, form in calls(name):
+        case = f"{name}{call} on {device}"
+        for dtype in ("float32", "int64") if SAMPLES[name].dtypes else ("float32",):
+            grad = dtype == "float32"
+            outcomes = []
+            for place in (None, device):
+                if seeded:
+                    tg.manual_seed(3)
+                made = Made(tg, call, dtype, grad=grad and not name.endswith("_"), device=place)
+                leaves = made.leaves
+                fake_cuda.count.clear()
+                result = perform(made, name, form)
+                free = SAMPLES[name].syncs or seeded or name.removeprefix("Tensor.") in CROSSING
+                if place == device and not free and tensors(result):
+                    copies = fake_cuda.count["to host"], fake_cuda.count["to device"]
+                    assert copies == (0, 0), f"{case}: copied {copies} times to host and device"
+                seen = [result]
+                for _ in range(2 if leaves else 0):
+                    if not isinstance(seen[-1], Exception):
+                        seen.append(gradients(leaves, tensors(seen[-1])))
+                outcomes.append(seen)
+            for here, there in zip(*outcomes, strict=True):
+                require_equal(there, here, case)
+
+
+def gradients(leaves: list[tg.Tensor], roots: list[Any]) -> Any:
+    """The gradients of the sums of those roots that require grad, recorded, or the error."""
+    roots = [r for r in roots if r is not None and r.requires_grad]
+    if not roots:
+        return ()
+    try:
+        ones = [tg.ones_like(r) for r in roots]
+        return tg.autograd.grad(roots, leaves, ones, create_graph=True, allow_unused=True)
+    except RuntimeError as error:
+        return error
+
+
+# --- what has to be on one device -----------------------------------------------------------------
+
+MIXED = {
+    "add": lambda x, y: x + y,
+    "add to a number of dims": lambda x, y: y * x,
+    "maximum": lambda x, y: tg.maximum(x, y),
+    "compare": lambda x, y: x < y,
+    "where": lambda x, y: tg.where(x > 0, x, y),
+    "where's condition": lambda x, y: tg.where(y > 0, x, x),
+    "matmul": lambda x, y: x @ y,
+    "mm": lambda x, y: tg.mm(x, y),
+    "cat": lambda x, y: tg.cat([x, y]),
+    "stack": lambda x, y: tg.stack([x, y]),
+    "in place": lambda x, y: x.add_(y),
+    "linear": lambda x, y: tg.nn.functional.linear(x, y),
+    "mse_loss": lambda x, y: tg.nn.functional.mse_loss(x, y),
+    "conv2d": lambda x, y: tg.nn.functional.conv2d(x[None, None], y[None, None]),
+    "gather": lambda x, y: x.gather(0, y.long()),
+    "masked_fill": lambda x, y: x.masked_fill(y > 0, 0),
+    "scatter_add": lambda x, y: x.scatter_add(0, (x * 0).long(), y),
+    "addmm": lambda x, y: tg.addmm(x, x, y),
+    "a 0-dim tensor of the device": lambda x, y: (
+        x * y.sum() if x.device.type == "cpu" else y * x.sum()
+    ),
+}
+
+
+@pytest.mark.parametrize("grad", [False, True])
+@pytest.mark.parametrize("case", MIXED)
+def test_mixed_devices(device, case, grad):
+    """RuntimeError, naming both devices, before any kernel runs with the wrong memory."""
+    if case == "in place" and grad:
+        return
+    here, there = tg.ones(2, 2), tg.ones(2, 2, device=device)
+    if grad:
+        here.requires_grad_(), there.requires_grad_()
+    for x, y in ((here, there), (there, here)):
+        if case == "a 0-dim tensor of the device" and x is there:
+            continue
+        with pytest.raises(RuntimeError, match="device") as caught:
+            MIXED[case](x, y)
+        assert "cpu" in str(caught.value) and "cuda" in str(caught.value)
+
+
+def test_no_kernel_runs_on_mixed_devices():
+    with fake_cuda.pretended() as count:
+        here, there = tg.ones(2), tg.ones(2, device="cuda")
+        count.clear()
+        for function in (tg.add, tg.mul, tg.maximum, tg.dot, tg.eq):
+            with pytest.raises(RuntimeError):
+                function(here, there)
+        assert not count["kernels"] and not count["to host"] and not count["to device"]
+
+
+def test_a_number_of_the_host_may_join(device):
+    x = tg.ones(2, device=device, requires_grad=True)
+    number = tg.tensor(3.0, requires_grad=True)
+    for y in (x * number, number * x, x + tg.tensor(2), x * 3.0, 3 - x, x.pow(tg.tensor(2.0))):
+        assert y.device.type == "cuda"
+    (x * number).sum().backward()
+    assert x.grad.device.type == "cuda" and number.grad.device.type == "cpu"
+    assert number.grad.item() == 2
+
+
+def test_gradients_are_where_their_tensors_are(device):
+    x = tg.ones(3, requires_grad=True)
+    y = x.to(device)
+    assert y.device.type == "cuda" and y.requires_grad and not y.is_leaf
+    z = (y * y).cpu() * 2
+    z.sum().backward()
+    assert x.grad.tolist() == [4, 4, 4] and x.grad.device.type == "cpu"
+    w = tg.ones(3, device=device, requires_grad=True)
+    for _ in range(2):
+        (w * y.detach()).sum().backward()
+    assert w.grad.device.type == "cuda" and w.grad.cpu().tolist() == [2, 2, 2]
+    with pytest.raises(RuntimeError, match="different"):
+        w.grad = tg.ones(3)
+    with pytest.raises(RuntimeError):
+        (w * 2).backward(tg.ones(3))
+
+
+def test_moving(device):
+    x = tg.arange(6.0).view(2, 3).t()
+    y = x.to(device)
+    assert y.to(device) is y and y.cuda() is y and x.cpu() is x and y.is_cuda and not x.is_cuda
+    assert y.stride() == x.stride() and y.cpu().tolist() == x.tolist()
+    assert y.to("cpu", tg.int64).dtype is tg.int64 and y.to(x).device.type == "cpu"
+    assert y.to(device, copy=True) is not y
+    assert y.type() == "torch.cuda.FloatTensor" and isinstance(y, tg.cuda.FloatTensor)
+    assert not isinstance(x, tg.cuda.FloatTensor)
+    assert "device='cuda:0'" in repr(y) and str(y.device) == "cuda:0"
+    for leak in (lambda: y.numpy(), lambda: np.asarray(y), lambda: np.add(y, 1)):
+        with pytest.raises(TypeError):
+            leak()
+    assert y.numpy(force=True).tolist() == x.tolist()
+    assert y[0, 1].item() == 3 and y.tolist() == x.tolist() and bool(y.sum() > 0)
+
+
+def test_making(device):
+    for x in (
+        tg.zeros(2, device=device),
+        tg.ones(2, 3, device=device, requires_grad=True),
+        tg.full((2,), 3, device=device),
+        tg.arange(3, device=device),
+        tg.tensor([1.0], device=device),
+        tg.rand(2, device=device),
+        tg.empty(2, device=device),
+        tg.zeros_like(tg.zeros(2, device=device)),
+        tg.zeros(2, device=device).new_ones(3),
+        tg.cuda.FloatTensor(2, 3),
+        tg.cuda.LongTensor([1, 2]),
+    ):
+        assert x.device.type == "cuda"
+
+
+def test_views_share_memory_on_the_device(device):
+    x = tg.arange(24.0).to(device).view(2, 3, 4)
+    v = x.transpose(0, 2)[1:, :, 0].unsqueeze(0)
+    assert v.storage() is x.storage() and v.data_ptr() != x.data_ptr()
+    v.fill_(7)
+    assert (x == 7).sum().item() == 9
+    w = tg.ones(3, device=device, requires_grad=True)
+    y = tg.zeros(2, 3, device=device)
+    y[1] = w
+    y[:, 0].mul_(2)
+    y.sum().backward()
+    assert w.grad.tolist() == [2, 1, 1]
+    y = tg.arange(4.0).to(device)
+    half = y[:2]
+    y.resize_(8)
+    half.fill_(5)
+    assert y[:4].tolist() == [5, 5, 2, 3]
+
+
+def test_functions_on_the_device(device):
+    class Double(tg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx, g, h):
+            return g * 2 + h * 3
+
+    x = tg.ones(2, device=device, requires_grad=True)
+    Double.apply(x)[0].sum().backward()
+    assert x.grad.device.type == "cuda" and x.grad.tolist() == [2, 2]
+
+
+def test_training_on_the_device(device):
+    """A small network learns the same there, and nothing crosses in a step but the loss."""
+    losses = []
+    for place in ("cpu", device):
+        tg.manual_seed(0)
+        model = tg.nn.Sequential(
+            tg.nn.Conv2d(1, 3, 3),
+            tg.nn.ReLU(),
+            tg.nn.MaxPool2d(2),
+            tg.nn.Conv2d(3, 4, 2),
+            tg.nn.ReLU(),
+        )
+        head = tg.nn.Linear(4, 3)
+        x, target = tg.randn(8, 1, 6, 6), tg.arange(8) % 3
+        model, head = model.to(place), head.to(place)
+        x, target = x.to(place), target.to(place)
+        parameters = [*model.parameters(), *head.parameters()]
+        for make in (
+            lambda p: tg.optim.SGD(p, 0.1, momentum=0.9),
+            lambda p: tg.optim.Adam(p, 0.01),
+        ):
+            optimizer = make(parameters)
+            for _ in range(4):
+                optimizer.zero_grad()
+                out = head(model(x).reshape(8, -1))
+                loss = tg.nn.functional.cross_entropy(out, target)
+                fake_cuda.count.clear()
+                loss.backward()
+                optimizer.step()
+                crossed = fake_cuda.count["to host"] + fake_cuda.count["to device"]
+                assert crossed == 0
+                losses.append((place, loss.item()))
+        assert all(p.grad.device.type == place for p in parameters)
+    half = len(losses) // 2
+    assert [v for _, v in losses[half:]] == pytest.approx([v for _, v in losses[:half]], rel=1e-4)
+
+
+# --- the seam itself ------------------------------------------------------------------------------
+
+
+def test_without_a_device():
+    if tg.cuda.unavailable_reason() is None:
+        pytest.skip("there is a GPU")
+    assert not tg.cuda.is_available()
+    for action in (
+        lambda: tg.zeros(1, device="cuda"),
+        lambda: tg.zeros(1).cuda(),
+        tg.cuda.synchronize,
+    ):
+        with pytest.raises(RuntimeError, match=r"CuPy|CUDA"):
+            action()
+
+
+def test_the_stand_in_is_strict():
+    """What must never pass unnoticed, the stand-in refuses."""
+    with fake_cuda.pretended() as count:
+        x = fake_cuda.xp.ones((2, 2))
+        host = np.ones((2, 2))
+        for leak in (
+            lambda: np.asarray(x),
+            lambda: np.add(x, 1),
+            lambda: np.sum(x),
+            lambda: np.concatenate([x, x]),
+            lambda: x + host,
+            lambda: host + x,
+            lambda: x.__array_interface__,
+            lambda: fake_cuda.xp.add(x, host),
+            lambda: fake_cuda.xp.where(x > 0, x, host),
+            lambda: x[host > 0],
+            lambda: x.__setitem__(0, host[0]),
+            lambda: x.__iadd__(host),
+            lambda: fake_cuda.xp.maximum.reduce(x),
+            lambda: fake_cuda.xp.spacing(x),
+            lambda: fake_cuda.xp.sum(x, initial=0),
+        ):
+            with pytest.raises((TypeError, AttributeError, NotImplementedError)):
+                leak()
+        count.clear()
+        assert isinstance(x.sum(), fake_cuda.ndarray) and isinstance(x[0, 0], fake_cuda.ndarray)
+        assert not count["to host"]
+        float(x.sum()), bool(x[0, 0] > 0), x.get()
+        assert count["to host"] == 3
+
+
+def test_the_stand_in_counts_kernels():
+    with fake_cuda.pretended() as count:
+        x = tg.ones(3, device="cuda")
+        count.clear()
+        x.view(3, 1).t()
+        assert not count["kernels"]
+        x + x
+        assert count["kernels"] == 1
