@@ -9,6 +9,7 @@ edges; what a node computes is its own business. Lesson 05.
 from __future__ import annotations
 
 import heapq
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -218,6 +219,11 @@ def backward(
     tensors. (torch.autograd.backward)
     """
     outputs = _sequence(tensors)
+    if grad_tensors is not None and grad_variables is not None:
+        raise RuntimeError(
+            "grad_tensors and grad_variables, its old name, were both passed to backward(): pass "
+            "grad_tensors alone"
+        )
     given = grad_variables if grad_tensors is None else grad_tensors
     edges, grads = _roots(outputs, given, create_graph)
     keep = _keep(retain_graph, retain_variables, create_graph)
@@ -257,8 +263,10 @@ def grad(
     (tensor(18.),)
     """
     if not only_inputs:
-        raise ValueError(
-            "only_inputs=False is no longer there: backward() accumulates into all leaves"
+        warnings.warn(
+            "only_inputs=False is ignored: to add to the .grad of all leaves call backward()",
+            FutureWarning,
+            stacklevel=2,
         )
     if materialize_grads and allow_unused is False:
         raise ValueError(

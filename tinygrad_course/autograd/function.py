@@ -53,6 +53,7 @@ class Function(Node):
     def __new__(cls, *args: Any, **kwargs: Any) -> Function:
         self = object.__new__(cls)
         Node.__init__(self, ())
+        self.outputs = ()
         return self
 
     def __init__(self) -> None:
@@ -113,8 +114,9 @@ class Function(Node):
         return isinstance(inspect.getattr_static(cls, "forward", None), staticmethod)
 
     @classmethod
-    def apply(cls, *args: Any) -> Any:
-        """Runs a static-style function on `args` and records it when a gradient is needed."""
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Runs a static-style function on `args` and records it when a gradient is needed; backward
+        returns nothing for `kwargs`."""
         if cls.forward is Function.forward:
             raise NotImplementedError(f"{cls.__name__} must define forward")
         if not cls._is_static():
@@ -125,10 +127,14 @@ class Function(Node):
             )
         ctx = cls.__new__(cls)
         setup = getattr(cls, "setup_context", None)
+        if setup is not None:  # whose inputs are all arguments, in order
+            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+            bound.apply_defaults()
+            args, kwargs = bound.args, bound.kwargs
 
         def forward() -> Any:
             if setup is None:
-                return cls.forward(ctx, *args)
+                return cls.forward(ctx, *args, **kwargs)
             output = cls.forward(*args)
             setup(ctx, args, output)
             return output
@@ -242,9 +248,10 @@ class Function(Node):
             return output
         constant = _among(output, list(self._constant))
         if _among(output, inputs):
-            output = (
-                output.detach()
-            )  # an input passed through: a new tensor, so that the input keeps its own history
+            from ..ops.registry import as_view
+
+            # An input passed through: a view of it, so that the input keeps its own history.
+            output = as_view(output._array, output, None, "function")
         if volatile:
             output._make_meta().volatile = True
         elif record and not constant and output.dtype.is_floating_point:

@@ -82,6 +82,9 @@ class no_grad(_Switch):
     False
     """
 
+    def __new__(cls, function: Any = None) -> Any:  # @no_grad, without (), is called with one
+        return super().__new__(cls) if function is None else cls()(function)
+
     def __init__(self) -> None:
         super().__init__(False)
 
@@ -89,12 +92,18 @@ class no_grad(_Switch):
 class inference_mode(_Switch):
     """As `no_grad`; `inference_mode(False)` records (torch.inference_mode)."""
 
+    def __new__(cls, mode: Any = True) -> Any:
+        return cls()(mode) if callable(mode) else super().__new__(cls)
+
     def __init__(self, mode: bool = True) -> None:
         super().__init__(not mode)
 
 
 class enable_grad(_Switch):
     """Records inside, also within a `no_grad` block (torch.enable_grad)."""
+
+    def __new__(cls, function: Any = None) -> Any:
+        return super().__new__(cls) if function is None else cls()(function)
 
     def __init__(self) -> None:
         super().__init__(True)

@@ -315,7 +315,14 @@ class AccumulateGrad(Node):
                 meta.grad = have + Tensor._wrap_any(grad)
         else:
             array = have._array
-            array += grad
+            try:
+                array += grad
+            except ValueError:
+                raise RuntimeError(
+                    f"a gradient of shape {list(grad.shape)} cannot be added to the leaf's .grad of "
+                    f"shape {list(array.shape)}, which it got when it had that shape: set "
+                    "x.grad = None first"
+                ) from None
             have._bump()
 
     def _own(self, grad: Any) -> Any:
