@@ -68,6 +68,7 @@ from .random import (
     seed,
     set_rng_state,
 )
+from .serialization import load, save
 from .shape import Size
 from .storage import STORAGES
 

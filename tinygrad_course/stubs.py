@@ -15,7 +15,7 @@ from .autograd.variable import Tensor
 
 PATH = Path(__file__).parent / "autograd" / "methods.pyi"
 
-_HEAD = '''"""Made by `python -m tinygrad_course.stubs`: the operations bound to Tensor. Do not edit."""
+_HEAD = '''"""Made by `python -m tinygrad_course.stubs`: what is bound to Tensor. Do not edit."""
 
 import builtins
 from typing import Any
@@ -28,6 +28,10 @@ class TensorMethods(TensorBase):
 
 # What an operation returns when that is no Tensor.
 _RETURNS = {
+    "__array__": "Any",
+    "__dlpack__": "Any",
+    "__dlpack_device__": "tuple[int, int]",
+    "__reduce_ex__": "Any",
     "__setitem__": "None",
     "allclose": "builtins.bool",
     "aminmax": "Any",
@@ -42,6 +46,7 @@ _RETURNS = {
     "mode": "Any",
     "nanmedian": "Any",
     "nonzero": "Any",
+    "numpy": "Any",
     "sort": "Any",
     "split": "tuple[Tensor, ...]",
     "topk": "Any",

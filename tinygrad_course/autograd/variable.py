@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..device import Array, xp_of
+from ..device import Array
 from ..tensor import TensorBase
 from .hooks import RemovableHandle, add_hook
 from .meta import Meta
@@ -176,6 +176,7 @@ class Tensor(TensorMethods):
         meta = self._meta
         if meta is not None and meta.grad is not None:
             found: Tensor = meta.grad
+            found._make_meta()  # autograd's own: the legacy way of printing calls it a Variable
             return found
         if not self.is_leaf and not self.retains_grad:
             warnings.warn(
@@ -390,89 +391,15 @@ class Tensor(TensorMethods):
             )
         return add_hook(edge[0]._node_hooks().accumulated, hook)
 
-    # --- conversion, copying, printing ------------------------------------------------------------
-
-    def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
-        """The elements as a NumPy array on the same memory; `force=True` detaches and copies as far
-        as needed.
-
-        RuntimeError when the tensor requires grad, TypeError when it is on another device.
-        """
-        if not force:
-            if self.requires_grad:
-                raise RuntimeError(
-                    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
-                    "instead."
-                )
-            if self.device.type != "cpu":
-                raise TypeError(
-                    f"can't convert a {self.device} tensor to numpy: copy it to the host with "
-                    ".cpu() first"
-                )
-        return self._host()[...]
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        array = self.numpy()
-        return (
-            np.array(array, dtype=dtype, copy=copy)
-            if copy is not None
-            else np.asarray(array, dtype=dtype)
-        )
+    # --- printing ---------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         from ..printing import tensor_repr
 
         return tensor_repr(self)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
-                "protocol at the moment: "
-                f"this one was computed by {self.grad_fn}. Copy x.detach() instead."
-            )
-        if id(self) not in memo:
-            copy = self._like(self._array)
-            copy._storage = None
-            copy._array = xp_of(self._array).array(self._array, order="K")
-            if self._meta is not None:
-                copy._make_meta().requires_grad = self._meta.requires_grad
-                copy._make_meta().volatile = self._meta.volatile
-                if self._meta.grad is not None:
-                    copy._make_meta().grad = self._meta.grad.__deepcopy__(memo)
-            memo[id(self)] = copy
-        return memo[id(self)]  # type: ignore[no-any-return]
-
-    def _like(self, array: Array) -> Tensor:
-        """A fresh tensor of this tensor's class on `array`."""
-        result = _new(type(self))
-        result._array = array
-        result._storage = result._counter = result._edge = result._meta = None
-        return result
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        if not self.is_leaf:
-            raise RuntimeError(
-                f"only leaves can be pickled, and this tensor was computed by {self.grad_fn}: "
-                "pickle x.detach()"
-            )
-        return _rebuild, (type(self), self._host(), str(self.device), self.requires_grad)
-
 
 _new = object.__new__
-
-
-def _rebuild(
-    cls: type[Tensor], array: np.ndarray[Any, Any], device: str, requires_grad: bool
-) -> Tensor:
-    from ..device import Device, move
-
-    tensor = _new(cls)
-    tensor._array = move(array, Device(device))
-    tensor._storage = tensor._counter = tensor._edge = tensor._meta = None
-    if requires_grad:
-        tensor._make_meta().requires_grad = True
-    return tensor
 
 
 class _VariableType(type):
@@ -502,6 +429,7 @@ class Variable(metaclass=_VariableType):
                 "out"
             )
         variable = data.data
+        variable._make_meta()
         if requires_grad:
             variable.requires_grad_()
         if volatile:

@@ -1,6 +1,7 @@
 """All operations: importing this package defines them, which binds their functions and methods (see
 `registry`)."""
 
+from ..autograd import absent
 from . import (
     bounds,
     compare,
@@ -17,6 +18,7 @@ from . import (
     grids,
     index,
     inplace,
+    interchange,
     join,
     linalg,
     linear,
@@ -65,6 +67,7 @@ __all__ = [
     "grids",
     "index",
     "inplace",
+    "interchange",
     "join",
     "linalg",
     "linear",
@@ -94,3 +97,5 @@ __all__ = [
     "views",
     "window",
 ]
+
+absent.mark()

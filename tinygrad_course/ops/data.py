@@ -114,8 +114,14 @@ def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
             UserWarning,
             stacklevel=2,
         )
-    result = Tensor._wrap(ndarray.view(np.ndarray))  # whose shape is the tensor's own
-    result._storage = storage_of(result._array, resizable=False)
+    return borrowed(ndarray.view(np.ndarray))  # whose shape is the tensor's own
+
+
+def borrowed(array: Any) -> Tensor:
+    """A tensor on the memory of `array`, which belongs to somebody else and so cannot grow."""
+    from_numpy_dtype(array.dtype)
+    result = Tensor._wrap(array)
+    result._storage = storage_of(array, resizable=False)
     result._storage.add_window(result)
     return result
 
