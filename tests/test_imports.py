@@ -27,7 +27,7 @@ LAYERS = (
     ("tensor",),
     ("autograd",),
     ("ops",),
-    ("nn",),
+    ("nn", "linalg"),
     ("optim", "utils", "cuda", "serialization", "stubs", "viz"),
     ("__init__",),
     ("examples",),

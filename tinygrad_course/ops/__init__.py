@@ -3,13 +3,17 @@
 
 from ..autograd import absent
 from . import (
+    addproducts,
     bounds,
     compare,
     conv,
     convert,
     creation,
     data,
+    decompose,
     dims,
+    distance,
+    einsum,
     elementwise,
     exponential,
     extremes,
@@ -29,6 +33,7 @@ from . import (
     places,
     pointwise,
     pool,
+    products,
     rearrange,
     reduce,
     return_types,
@@ -52,13 +57,17 @@ from .registry import FUNCTIONS
 
 __all__ = [
     "FUNCTIONS",
+    "addproducts",
     "bounds",
     "compare",
     "conv",
     "convert",
     "creation",
     "data",
+    "decompose",
     "dims",
+    "distance",
+    "einsum",
     "elementwise",
     "exponential",
     "extremes",
@@ -78,6 +87,7 @@ __all__ = [
     "places",
     "pointwise",
     "pool",
+    "products",
     "rearrange",
     "reduce",
     "return_types",
@@ -97,5 +107,3 @@ __all__ = [
     "views",
     "window",
 ]
-
-absent.mark()

@@ -280,18 +280,26 @@ def _is_plain(index: tuple[Any, ...]) -> bool:
     return True
 
 
+_ALL = slice(None)
+
+
 def _plain_view(x: Tensor, parts: tuple[Any, ...]) -> Tensor | None:
     """x[parts] in one step when there are only ints and slices; None when it has to go the long
     way, which also knows what may be wrong."""
     if not parts or not _is_plain(parts):
         return None
-    last = next((p for p in reversed(parts) if p is not Ellipsis and p != slice(None)), parts[-1])
-    if last is Ellipsis:
+    op: type[Slice] | None = None  # named after what is done last
+    for part in parts:
+        if type(part) is int:
+            op = Select
+        elif part is not Ellipsis and (op is None or part != _ALL):
+            op = Slice
+    if op is None:
         return None
     if Ellipsis not in parts:
         parts = (*parts, ...)  # keeps NumPy from turning a single element into a number
     try:
-        return (Select if type(last) is int else Slice).apply(x, parts)
+        return op.apply(x, parts)
     except IndexError:
         return None
 
@@ -313,14 +321,10 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     to."""
     if not isinstance(value, Tensor | bool | int | float | np.integer):
         raise TypeError(f"can't assign a {type(value).__name__} to a {self.type()}")
-    parts = index if type(index) is tuple else (index,)
-    view, places = _plain_view(self, parts), None
+    view = _plain_view(self, index if type(index) is tuple else (index,))
+    places = None
     if view is None:
         view, places = _resolve(self, index)
-    elif view.shape == self.shape and all(
-        part is ... or (type(part) is slice and not part.start) for part in parts
-    ):
-        view = self  # x[:] = value changes x itself, and not x through a view
     shape = places.shape(view) if places and places.at else view.shape
     if isinstance(value, Tensor):
         # Leading dims of size 1 may be dropped: x[0] = row also for a row of shape (1, n).

@@ -1,18 +1,20 @@
-"""Matrix products. All arithmetic is BLAS's, through the array library; the derivatives are
-products again. Lesson 03."""
+"""Matrix products: mm, bmm, mv, dot, and matmul, which chooses among them.
+
+All arithmetic is BLAS's, through the array library; the derivatives are products again. Lesson 03.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..autograd.variable import Tensor
-from ..dtype import number_for
 from ..shape import broadcast_shapes
-from .registry import Op, function, method
+from .registry import Op, function, method, with_out
 from .views import expand, reshape, unsqueeze
 
 
-def _require_one_dtype(x, y):
+def require_one_dtype(x, y):
     if x.dtype != y.dtype:
         raise RuntimeError(
             f"expected m1 and m2 to have the same dtype, but got: {x.dtype} != {y.dtype}: convert "
@@ -85,6 +87,14 @@ class Dot(Op, fn=""):
         return g * y if ctx.needs[0] else None, g * x if ctx.needs[1] else None
 
 
+class Vdot(Dot, fn=""):
+    """The same, under the name for complex numbers."""
+
+    __slots__ = ()
+    forward = Dot.forward
+
+
+@with_out
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of two matrices, (n, k) and (k, m); no broadcasting.
 
@@ -105,10 +115,11 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
             f"{'x'.join(map(str, mat2.shape))}): the columns of the first must be as many as the "
             "rows of the second"
         )
-    _require_one_dtype(input, mat2)
+    require_one_dtype(input, mat2)
     return Mm.fn(input, mat2)
 
 
+@with_out
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """The products of two batches of matrices, (b, n, k) and (b, k, m)."""
     for name, m in (("batch1", input), ("batch2", mat2)):
@@ -120,10 +131,11 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
             f"{input.shape[2]}] but got: "
             f"[{mat2.shape[0]}, {mat2.shape[1]}]."
         )
-    _require_one_dtype(input, mat2)
+    require_one_dtype(input, mat2)
     return Bmm.fn(input, mat2)
 
 
+@with_out
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """The product of a matrix (n, k) and a vector (k,)."""
     if input.ndim != 2 or vec.ndim != 1:
@@ -135,10 +147,11 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
             f"size mismatch, got input ({input.shape[0]}), mat "
             f"({input.shape[0]}x{input.shape[1]}), vec ({vec.shape[0]})"
         )
-    _require_one_dtype(input, vec)
+    require_one_dtype(input, vec)
     return Mv.fn(input, vec)
 
 
+@with_out
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """Σ input·tensor for two vectors of equal length.
 
@@ -146,6 +159,22 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
     >>> dot(tg.tensor([1., 2.]), tg.tensor([3., 4.]))
     tensor(11.)
     """
+    _require_vectors(input, tensor)
+    return Dot.fn(input, tensor)
+
+
+def vdot(input: Tensor, other: Tensor) -> Tensor:
+    """As `dot` (real numbers have nothing to conjugate).
+
+    >>> import tinygrad_course as tg
+    >>> vdot(tg.tensor([1., 2.]), tg.tensor([3., 4.]))
+    tensor(11.)
+    """
+    _require_vectors(input, other)
+    return Vdot.fn(input, other)
+
+
+def _require_vectors(input: Tensor, tensor: Tensor) -> None:
     if input.ndim != 1 or tensor.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {input.ndim}D and {tensor.ndim}D tensors")
     if input.shape != tensor.shape:
@@ -154,10 +183,10 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
             f"{list(tensor.shape)} to have the same number "
             "of elements"
         )
-    _require_one_dtype(input, tensor)
-    return Dot.fn(input, tensor)
+    require_one_dtype(input, tensor)
 
 
+@with_out
 def matmul(input: Any, other: Any) -> Any:
     """The matrix product as `@` means it: vectors, matrices, and batches of matrices that
     broadcast.
@@ -186,46 +215,32 @@ def matmul(input: Any, other: Any) -> Any:
     if y.ndim == 1:
         return matmul(x, unsqueeze(y, -1)).squeeze(-1)
     if y.ndim == 2:  # one matrix for the whole batch: a single larger product
-        return mm(reshape(x, (-1, x.shape[-1])), y).view(*x.shape[:-1], y.shape[1])
+        rows = reshape(x, (math.prod(x.shape[:-1]), x.shape[-1]))
+        return mm(rows, y).view(*x.shape[:-1], y.shape[1])
 
     batch = tuple(broadcast_shapes(x.shape[:-2], y.shape[:-2]))
-    n = 1
-    for size in batch:
-        n *= size
+    n = math.prod(batch)
     left = reshape(expand(x, (*batch, *x.shape[-2:])), (n, *x.shape[-2:]))
     right = reshape(expand(y, (*batch, *y.shape[-2:])), (n, *y.shape[-2:]))
     return bmm(left, right).view(*batch, x.shape[-2], y.shape[-1])
 
 
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
-    """out[i, j] = input[i]·vec2[j] for two vectors."""
-    if input.ndim != 1 or vec2.ndim != 1:
-        raise RuntimeError(f"outer: Expected 1-D arguments, got {input.ndim}D and {vec2.ndim}D")
-    return unsqueeze(input, 1) * unsqueeze(vec2, 0)
-
-
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """beta·input + alpha·(mat1 @ mat2); with beta 0 the input's values don't count, not even nan.
+    """out[i, j] = input[i]·vec2[j] for two vectors.
 
     >>> import tinygrad_course as tg
-    >>> addmm(tg.ones(1), tg.ones(1, 2), tg.ones(2, 1), beta=10)
-    tensor([[12.]])
+    >>> outer(tg.tensor([1, 2]), tg.tensor([3, 4]))
+    tensor([[3, 4],
+            [6, 8]])
     """
-    product = mm(mat1, mat2)
-    _require_one_dtype(input, product)
-    input = expand(input, product.shape)
-    beta, alpha = number_for(beta, product.dtype), number_for(alpha, product.dtype)
-    product = product * alpha if alpha != 1 else product
-    if beta == 0:
-        return product
-    return (input * beta if beta != 1 else input) + product
+    if input.ndim != 1 or vec2.ndim != 1:
+        raise RuntimeError(f"outer: Expected 1-D arguments, got {input.ndim}D and {vec2.ndim}D")
+    return reshape(input, (-1, 1)) * vec2
 
 
 def _operator(self: Tensor, other: Any) -> Any:
     return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
 
 
-function(mm, bmm, mv, dot, matmul, outer, addmm)
-method(mm, bmm, mv, dot, matmul, outer, addmm)
-function(ger=outer)
-method(__matmul__=_operator)
+function(mm, bmm, mv, dot, vdot, matmul, outer, ger=outer)
+method(mm, bmm, mv, dot, vdot, matmul, outer, ger=outer, __matmul__=_operator)

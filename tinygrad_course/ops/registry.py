@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from types import FunctionType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from ..shape import broadcast_shapes
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 OPS: dict[str, type[Op]] = {}
+Result = TypeVar("Result")
 
 
 class _Unrecorded:
@@ -243,12 +244,13 @@ def write_out(result: Any, out: Any) -> Any:
     return out
 
 
-def with_out(body: Callable[..., Any]) -> Callable[..., Any]:
+def with_out(body: Callable[..., Result]) -> Callable[..., Result]:
     """`body` with one more keyword, `out`."""
 
     @wraps(body)
-    def call(*args: Any, out: Any = None, **params: Any) -> Any:
-        return write_out(body(*args, **params), out)
+    def call(*args: Any, out: Any = None, **params: Any) -> Result:
+        result: Result = write_out(body(*args, **params), out)
+        return result
 
     return call
 

@@ -97,7 +97,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
             f"select(): index {index} out of range for tensor of size {list(input.shape)} at "
             f"dimension {dim}"
         )
-    return Select.fn(input, along(dim, index % n))
+    return Select.apply(input, along(dim, index % n))
 
 
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
@@ -120,7 +120,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     start = start + n if start < 0 else start
     if start + length > n:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
-    return Slice.fn(input, along(dim, slice(start, start + length)))
+    return Slice.apply(input, along(dim, slice(start, start + length)))
 
 
 # --- one tensor into several ----------------------------------------------------------------------
@@ -191,7 +191,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
     if size < 0 or (size == 0 and n):
         raise RuntimeError(f"split expects split_size be positive, but got split_size={size}")
     sizes = [min(size, n - start) for start in range(0, n, size)] if n else [0]
-    return Split.fn(tensor, tuple(sizes), dim)
+    return Split.apply(tensor, tuple(sizes), dim)
 
 
 def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
@@ -208,7 +208,7 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) ->
             f"split_with_sizes expects split_sizes to be non-negative and to sum exactly to {n} "
             f"(input tensor's size at dimension {dim}), but got split_sizes={list(sizes)}"
         )
-    return _SplitWithSizes.fn(input, sizes, dim)
+    return _SplitWithSizes.apply(input, sizes, dim)
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
@@ -238,7 +238,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     dim = wrap_dim(dim, input.ndim)
     if input.ndim == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    return Unbind.fn(input, dim)
+    return Unbind.apply(input, dim)
 
 
 def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
@@ -262,7 +262,7 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
         if sections <= 0:
             raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
         bounds = [i * (n // sections) + min(i, n % sections) for i in range(sections + 1)]
-    return tuple(Slice.fn(input, along(dim, slice(a, b))) for a, b in pairwise(bounds))
+    return tuple(Slice.apply(input, along(dim, slice(a, b))) for a, b in pairwise(bounds))
 
 
 def _splitter(name: str, least: int, axis: int) -> Callable[..., tuple[Tensor, ...]]:

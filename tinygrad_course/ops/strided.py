@@ -69,7 +69,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     >>> diagonal(tg.tensor([[1, 2], [3, 4]])), diagonal(tg.tensor([[1, 2], [3, 4]]), 1)
     (tensor([1, 4]), tensor([2]))
     """
-    return Diagonal.fn(input, as_int(offset, "offset"), *diagonal_dims(dim1, dim2, input.ndim))
+    return Diagonal.apply(input, as_int(offset, "offset"), *diagonal_dims(dim1, dim2, input.ndim))
 
 
 class Unfold(View, fn=""):
@@ -125,7 +125,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
         raise RuntimeError(f"maximum size for tensor at dimension {dim} is {n} but size is {size}")
     if step <= 0:
         raise RuntimeError(f"step is {step} but must be > 0")
-    return Unfold.fn(self, dim, size, step)
+    return Unfold.apply(self, dim, size, step)
 
 
 def as_strided(

@@ -55,7 +55,7 @@ def view(input: Tensor, size: Sequence[int]) -> Tensor:
     tensor([[0, 1, 2],
             [3, 4, 5]])
     """
-    return _View.fn(input, size)
+    return _View.apply(input, size)
 
 
 def sized(body: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
@@ -99,7 +99,7 @@ def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     a = input._array
     if not a.flags.c_contiguous and view_strides(a.shape, a.strides, size) is None:
         return _UnsafeView.fn(Contiguous.fn(input), size)
-    return _View.fn(input, size)
+    return _View.apply(input, size)
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
@@ -155,7 +155,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
             f"unflatten: Provided sizes {list(cut)} don't multiply up to the size of dim {dim} "
             f"({shape[dim]}) in the input tensor"
         ) from error
-    return _View.fn(input, (*shape[:dim], *cut, *shape[dim + 1 :]))
+    return _View.apply(input, (*shape[:dim], *cut, *shape[dim + 1 :]))
 
 
 class Unsqueeze(View, fn="", node="UnsqueezeBackward0"):
@@ -210,7 +210,7 @@ def unsqueeze(input: Any, dim: int) -> Any:
     >>> unsqueeze(tg.zeros(3), -1).shape
     torch.Size([3, 1])
     """
-    return Unsqueeze.fn(input, wrap_dim(dim, len(input.shape) + 1))
+    return Unsqueeze.apply(input, wrap_dim(dim, len(input.shape) + 1))
 
 
 def squeeze(input: Tensor, dim: Any = None) -> Tensor:
@@ -227,7 +227,7 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
         op, dims = _SqueezeDims, wrap_dims(dim, input.ndim) if dim else ()
     else:
         op, dims = _SqueezeDim, (wrap_dim(dim, input.ndim),)
-    return op.fn(input, tuple(d for d in dims if d < input.ndim and shape[d] == 1))
+    return op.apply(input, tuple(d for d in dims if d < input.ndim and shape[d] == 1))
 
 
 # --- stretched ------------------------------------------------------------------------------------
@@ -240,15 +240,14 @@ class Expand(View, fn=""):
 
     def forward(ctx, xp, x, /, size):
         ctx.save(x.shape)
-        strides: list[int] = []
         extra = len(size) - x.ndim
-        for i in range(len(size) - 1, -1, -1):
-            if i < extra:  # a new dim, as unsqueeze would make it
-                stride = size[i + 1] * strides[0] if i + 1 < len(size) else x.itemsize
-                have = 1
-            else:
-                stride, have = x.strides[i - extra], x.shape[i - extra]
-            strides.insert(0, 0 if have == 1 and size[i] != 1 else stride)
+        strides = [
+            0 if have == 1 and n != 1 else stride
+            for have, n, stride in zip(x.shape, size[extra:], x.strides, strict=True)
+        ]
+        for i in range(extra - 1, -1, -1):  # new dims, as unsqueeze would make them
+            step = size[i + 1] * strides[0] if strides else x.itemsize
+            strides.insert(0, step if size[i] == 1 else 0)
         return backend_of(x).window(x, size, tuple(strides))
 
     def backward(ctx, g):
@@ -264,7 +263,7 @@ def expand(input: Any, size: Sequence[int]) -> Any:
     >>> expand(tg.tensor([[1], [2]]), (2, 3)).stride()
     (1, 0)
     """
-    shape = input.shape
+    shape = getattr(input, "_array", input).shape
     extra = len(size) - len(shape)
     if extra < 0:
         raise RuntimeError(
@@ -283,7 +282,7 @@ def expand(input: Any, size: Sequence[int]) -> Any:
                 f"{list(shape)}"
             )
         full.append(n)
-    return Expand.fn(input, tuple(full))
+    return Expand.apply(input, tuple(full))
 
 
 def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
@@ -358,7 +357,7 @@ def permute(input: Any, dims: Sequence[int]) -> Any:
     wrapped = tuple(wrap_dim(d, ndim) for d in order)
     if len(set(wrapped)) != ndim:
         raise RuntimeError(f"permute(): duplicate dims are not allowed, got {list(order)}")
-    return Permute.fn(input, wrapped)
+    return Permute.apply(input, wrapped)
 
 
 class Transpose(View, fn=""):
@@ -383,7 +382,7 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
     (1, 3)
     """
     ndim = len(input.shape)
-    return Transpose.fn(input, wrap_dim(dim0, ndim), wrap_dim(dim1, ndim))
+    return Transpose.apply(input, wrap_dim(dim0, ndim), wrap_dim(dim1, ndim))
 
 
 class _T(View, fn="", node="TBackward0"):
@@ -411,7 +410,7 @@ def t(input: Tensor) -> Tensor:
             f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D: use transpose "
             "or mT"
         )
-    return _T.fn(input)
+    return _T.apply(input)
 
 
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
@@ -435,10 +434,12 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
         if len(set(dims)) != len(dims):
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({given})")
     if not input.ndim:
-        return Permute.fn(input, ())
+        return Permute.apply(input, ())
     others = iter([d for d in range(input.ndim) if d not in wrapped[0]])
     at = dict(zip(wrapped[1], wrapped[0], strict=True))
-    return Permute.fn(input, tuple(at[i] if i in at else next(others) for i in range(input.ndim)))
+    return Permute.apply(
+        input, tuple(at[i] if i in at else next(others) for i in range(input.ndim))
+    )
 
 
 def adjoint(input: Tensor) -> Tensor:
@@ -480,7 +481,7 @@ def _reversed(self: Tensor) -> Tensor:
             UserWarning,
             stacklevel=3,
         )
-    return Permute.fn(self, tuple(range(self.ndim))[::-1])
+    return Permute.apply(self, tuple(range(self.ndim))[::-1])
 
 
 def _hermitian(self: Tensor) -> Tensor:
