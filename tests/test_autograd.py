@@ -44,6 +44,15 @@ def test_accumulation(lib):
 
 
 @both
+def test_accumulation_in_one_number(lib):
+    x, seen = lib.tensor(3.0, requires_grad=True), []
+    for _ in range(3):
+        (x * x).backward()
+        seen.append(x.grad.item())
+    return [*seen, x.grad]
+
+
+@both
 def test_a_leaf_used_often(lib):
     x, w = leaf(lib, 1, 2), leaf(lib, 3)
     y = x * w + x * x - w / x + x.sum() * w

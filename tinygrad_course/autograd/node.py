@@ -328,9 +328,11 @@ class AccumulateGrad(Node):
     def _own(self, grad: Any) -> Any:
         """`grad` itself when no one else holds it, else a copy in the variable's memory order."""
         # Held by: the engine's tuple, this frame, `accumulate`'s and `run`'s frames, and
-        # getrefcount's argument.
+        # getrefcount's argument. What NumPy makes of 0-dim arrays is a scalar, which nothing can
+        # be added to in place.
         if (
-            sys.getrefcount(grad) <= 5
+            type(grad) is type(self.variable._array)
+            and sys.getrefcount(grad) <= 5
             and getattr(grad, "base", 0) is None
             and grad.flags.c_contiguous
         ):
