@@ -1,4 +1,5 @@
-"""Graphs must die by reference count: memory goes at once, without waiting for Python's collector."""
+"""Graphs must die by reference count: memory goes at once, without waiting for Python's
+collector."""
 
 import gc
 import weakref

@@ -1,9 +1,10 @@
 """A stand-in for CuPy on NumPy: every operation runs as if on a GPU, on any machine.
 
-`ndarray` is no NumPy array. It refuses what CuPy refuses: NumPy arrays as operands or indices, implicit conversion, attributes
-with double underscores, functions, methods and arguments that CuPy 14.2 doesn't have. Nothing crosses between host and
-device unseen: `count` has the copies each way and the kernels launched. What it cannot show: kernels that CuPy lacks for a
-type, asynchronous errors, speed. So the same tests run on a real GPU where there is one.
+`ndarray` is no NumPy array. It refuses what CuPy refuses: NumPy arrays as operands or indices,
+implicit conversion, attributes with double underscores, functions, methods and arguments that CuPy
+14.2 doesn't have. Nothing crosses between host and device unseen: `count` has the copies each way
+and the kernels launched. What it cannot show: kernels that CuPy lacks for a type, asynchronous
+errors, speed. So the same tests run on a real GPU where there is one.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ MISSING_ARGUMENTS = {"where", "initial", "like", "device"}
 REDUCING = {"add", "multiply"}  # the ufuncs whose .reduce CuPy has for all types
 # What only makes another window launches no kernel.
 FREE = set(
-    "as_strided broadcast_to diagonal expand_dims moveaxis ravel reshape squeeze swapaxes transpose view".split()
+    "as_strided broadcast_to diagonal expand_dims moveaxis ravel reshape squeeze swapaxes "
+    "transpose view".split()
 )
 
 
@@ -54,7 +56,8 @@ class ndarray:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise TypeError(
-            "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy array explicitly."
+            "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct "
+            "a NumPy array explicitly."
         )
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
@@ -78,7 +81,7 @@ class ndarray:
         else:
             object.__setattr__(self, name, value)
 
-    # --- to the host: each of these waits for the device --------------------------------------------
+    # --- to the host: each of these waits for the device ------------------------------------------
 
     def get(self) -> np.ndarray:
         count["to host"] += 1
@@ -115,7 +118,7 @@ class ndarray:
     def __repr__(self) -> str:
         return f"device {self._a!r}"
 
-    # --- indexing -----------------------------------------------------------------------------------
+    # --- indexing ---------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return len(self._a)

@@ -1,9 +1,10 @@
 """Sample inputs: one row per public operation, from which the tests of all operations are made.
 
-`SAMPLES[name]` says how `name` is called: the calls that must work and those that PyTorch refuses. A call is plain data, so
-that it can be made in either library, with any float type, memory layout and device. Values are well spread and the same
-in every run; where a call sits at a kink or beyond a domain it is marked `special`, and only PyTorch can say what its
-gradient is. A new operation needs a row here and nothing else; `tests/test_ops.py` fails without one.
+`SAMPLES[name]` says how `name` is called: the calls that must work and those that PyTorch refuses.
+A call is plain data, so that it can be made in either library, with any float type, memory layout
+and device. Values are well spread and the same in every run; where a call sits at a kink or beyond
+a domain it is marked `special`, and only PyTorch can say what its gradient is. A new operation
+needs a row here and nothing else; `tests/test_ops.py` fails without one.
 """
 
 from __future__ import annotations
@@ -124,8 +125,9 @@ def special(*args: Any, **kwargs: Any) -> Call:
 class Rows:
     """How one public name is called.
 
-    `bad` are calls that PyTorch refuses. `values=False`: what the result holds is arbitrary. `seeded`: both libraries' generators
-    are seeded first. `dtypes=False`: tried with floats only. `syncs`: it has to read values back from a device.
+    `bad` are calls that PyTorch refuses. `values=False`: what the result holds is arbitrary.
+    `seeded`: both libraries' generators are seeded first. `dtypes=False`: tried with floats only.
+    `syncs`: it has to read values back from a device.
     """
 
     calls: tuple[Call, ...]

@@ -124,7 +124,15 @@ def test_gradient_argument(lib):
 @both
 def test_gradient_of_other_kinds(lib):
     seen = []
-    for gradient in (lib.ones(2), lib.ones(2, dtype=lib.float16), lib.ones(2, dtype=lib.int64), 1.0, [1.0, 1.0], np.ones(2), True):  # fmt: skip
+    for gradient in (
+        lib.ones(2),
+        lib.ones(2, dtype=lib.float16),
+        lib.ones(2, dtype=lib.int64),
+        1.0,
+        [1.0, 1.0],
+        np.ones(2),
+        True,
+    ):
         x = leaf(lib, 1, 2)
         seen += [attempt(lambda: (x * 3).backward(gradient)), x.grad]  # noqa: B023
     return seen
@@ -206,7 +214,8 @@ def _with_zero(x):
 
 @pytest.mark.parametrize("case", TWICE)
 def test_a_second_backward(case):
-    """What an operation saved is freed by the first backward; those that save nothing may go again."""
+    """What an operation saved is freed by the first backward; those that save nothing may go
+    again."""
 
     @both
     def program(lib):
@@ -273,7 +282,11 @@ def test_grad_of_what_is_no_leaf(lib):
     b = a.exp()
     c = (b * a).sum()
     grad = lib.autograd.grad
-    seen = [grad(c, a, retain_graph=True), grad(c, [b, a, x], retain_graph=True), grad(c, c, retain_graph=True)]  # fmt: skip
+    seen = [
+        grad(c, a, retain_graph=True),
+        grad(c, [b, a, x], retain_graph=True),
+        grad(c, c, retain_graph=True),
+    ]
     seen.append(grad(b, a, lib.ones_like(b)))
     return [*seen, x.grad, a.is_leaf]
 
@@ -334,7 +347,13 @@ def test_backward_into_inputs(lib):
     y.backward(inputs=[x], retain_graph=True)
     y.backward(inputs=w, retain_graph=True)
     y.backward(inputs=[a, x], retain_graph=True)
-    return [x.grad, w.grad, a.grad, attempt(lambda: y.backward(inputs=[])), attempt(lambda: y.backward(inputs=[lib.ones(1)]))]  # fmt: skip
+    return [
+        x.grad,
+        w.grad,
+        a.grad,
+        attempt(lambda: y.backward(inputs=[])),
+        attempt(lambda: y.backward(inputs=[lib.ones(1)])),
+    ]
 
 
 # --- higher order ---------------------------------------------------------------------------------
@@ -432,7 +451,14 @@ def test_hooks_see_the_whole_gradient(lib):
 @both
 def test_what_hooks_may_return(lib):
     seen = []
-    for result in (lambda g: None, lambda g: g + 1, lambda g: g[:1], lambda g: g.float(), lambda g: 3.0, lambda g: "x"):  # fmt: skip
+    for result in (
+        lambda g: None,
+        lambda g: g + 1,
+        lambda g: g[:1],
+        lambda g: g.float(),
+        lambda g: 3.0,
+        lambda g: "x",
+    ):
         x = leaf(lib, 1, 2)
         y = x * 2
         y.register_hook(result)
@@ -630,7 +656,12 @@ def test_assigning_data(lib):
     x.data = lib.full((3,), 2.0)
     seen = [x, x.is_leaf]
     (x * x).sum().backward()
-    return [*seen, x.grad, attempt(lambda: setattr(x, "data", 3.0)), attempt(lambda: setattr(x, "data", lib.ones(2, dtype=lib.int64)))]  # fmt: skip
+    return [
+        *seen,
+        x.grad,
+        attempt(lambda: setattr(x, "data", 3.0)),
+        attempt(lambda: setattr(x, "data", lib.ones(2, dtype=lib.int64))),
+    ]
 
 
 @both
@@ -862,7 +893,57 @@ def test_no_grad_keeps_nothing():
 @both
 def test_names_and_edges(lib):
     x, w = leaf(lib, 1, 2), leaf(lib, 3, 4)
-    results = [x + w, x - w, x * w, x / w, x**w, x @ w, -x, x.exp(), x.sum(), x.mean(), x.view(2, 1), x.view(1, 2).t(), x[0], x[:1], x[[0]], x.clone(), x.float(), x.expand(2, 2), x.max(), x.max(0).values, x.relu(), x.softmax(0), x.log_softmax(0), x.unsqueeze(0), x.unbind()[0], x.split(1)[1], x.abs(), x.prod(), x.var(), x.std(), x.square(), x.sqrt(), x.clamp(0, 1), x.where(x > 1, w), x.masked_fill(x > 1, 0.0), lib.cat([x, w]), lib.stack([x, w]), x.pow(2), x.contiguous() * 1, x.repeat(2), x.logsumexp(0), x.sin(), x.index_select(0, lib.tensor([0])), x.gather(0, lib.tensor([0])), x.amax(0), x.log(), x.tanh(), x.sigmoid(), x.neg()]  # fmt: skip
+    results = [
+        x + w,
+        x - w,
+        x * w,
+        x / w,
+        x**w,
+        x @ w,
+        -x,
+        x.exp(),
+        x.sum(),
+        x.mean(),
+        x.view(2, 1),
+        x.view(1, 2).t(),
+        x[0],
+        x[:1],
+        x[[0]],
+        x.clone(),
+        x.float(),
+        x.expand(2, 2),
+        x.max(),
+        x.max(0).values,
+        x.relu(),
+        x.softmax(0),
+        x.log_softmax(0),
+        x.unsqueeze(0),
+        x.unbind()[0],
+        x.split(1)[1],
+        x.abs(),
+        x.prod(),
+        x.var(),
+        x.std(),
+        x.square(),
+        x.sqrt(),
+        x.clamp(0, 1),
+        x.where(x > 1, w),
+        x.masked_fill(x > 1, 0.0),
+        lib.cat([x, w]),
+        lib.stack([x, w]),
+        x.pow(2),
+        x.contiguous() * 1,
+        x.repeat(2),
+        x.logsumexp(0),
+        x.sin(),
+        x.index_select(0, lib.tensor([0])),
+        x.gather(0, lib.tensor([0])),
+        x.amax(0),
+        x.log(),
+        x.tanh(),
+        x.sigmoid(),
+        x.neg(),
+    ]
     seen = []
     for y in results:
         fn = y.grad_fn

@@ -1,6 +1,8 @@
-"""Every operation on other devices: on a pretended CUDA device on any machine, on a real one where there is one.
+"""Every operation on other devices: on a pretended CUDA device on any machine, on a real one where
+there is one.
 
-The results must be those of the CPU, stay on the device, and get there without a copy through the host.
+The results must be those of the CPU, stay on the device, and get there without a copy through the
+host.
 """
 
 from __future__ import annotations

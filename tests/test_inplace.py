@@ -1,4 +1,5 @@
-"""In-place changes: version counters, what is refused, and the history of leaves, views and bases."""
+"""In-place changes: version counters, what is refused, and the history of leaves, views and
+bases."""
 
 from __future__ import annotations
 
@@ -111,7 +112,16 @@ def test_output_overwritten(case, change):
 @both
 def test_input_overwritten(lib):
     seen = []
-    for function in (lambda a: a.sin(), lambda a: a * a, lambda a: a + a, lambda a: a.exp(), lambda a: a.abs(), lambda a: a**2, lambda a: a.relu(), lambda a: a.neg()):  # fmt: skip
+    for function in (
+        lambda a: a.sin(),
+        lambda a: a * a,
+        lambda a: a + a,
+        lambda a: a.exp(),
+        lambda a: a.abs(),
+        lambda a: a**2,
+        lambda a: a.relu(),
+        lambda a: a.neg(),
+    ):
         x = leaf(lib, 1, 2)
         a = x.clone()
         y = function(a)
@@ -149,7 +159,13 @@ def test_the_error_says_all():
     with pytest.raises(RuntimeError) as caught:
         y.sum().backward()
     text = str(caught.value)
-    for part in ("modified by an inplace operation", "DoubleTensor [2]", "ExpBackward0", "version 0", "version 1"):  # fmt: skip
+    for part in (
+        "modified by an inplace operation",
+        "DoubleTensor [2]",
+        "ExpBackward0",
+        "version 0",
+        "version 1",
+    ):
         assert part in text
 
 
@@ -374,7 +390,24 @@ def test_several_changes_through_views(lib):
 
 @both
 def test_setitem(lib):
-    indices = [0, -1, slice(None), slice(0, 2), (0, 1), (slice(None), 1), (Ellipsis, 0), None, [0, 1], ([0, 1], [1, 2]), (slice(None), [0, 0]), lib.tensor([1, 0]), lib.tensor([True, False]), (lib.tensor([True, False]), 1), (0, [1, 2]), ...]  # fmt: skip
+    indices = [
+        0,
+        -1,
+        slice(None),
+        slice(0, 2),
+        (0, 1),
+        (slice(None), 1),
+        (Ellipsis, 0),
+        None,
+        [0, 1],
+        ([0, 1], [1, 2]),
+        (slice(None), [0, 0]),
+        lib.tensor([1, 0]),
+        lib.tensor([True, False]),
+        (lib.tensor([True, False]), 1),
+        (0, [1, 2]),
+        ...,
+    ]
     seen = []
     for index in indices:
         for value in (5.0, "0-dim", "place", "row"):

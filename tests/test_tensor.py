@@ -1,4 +1,5 @@
-"""The Tensor object: what Python asks of it, operators, numbers, NumPy, copying, pickling, types."""
+"""The Tensor object: what Python asks of it, operators, numbers, NumPy, copying, pickling,
+types."""
 
 from __future__ import annotations
 
@@ -19,7 +20,14 @@ from .parity.both import attempt, both
 def test_sizes(lib):
     x = lib.zeros(2, 3, 4)
     log = [tuple(x.shape), tuple(x.size()), x.size(1), x.size(-1), x.dim(), x.ndim, x.numel()]
-    log += [repr(x.shape), str(x.size()), x.shape.numel(), repr(x.shape[1:]), len(x.shape), x.shape == (2, 3, 4)]  # fmt: skip
+    log += [
+        repr(x.shape),
+        str(x.size()),
+        x.shape.numel(),
+        repr(x.shape[1:]),
+        len(x.shape),
+        x.shape == (2, 3, 4),
+    ]
     log += [x.stride(0), x.stride(-1), attempt(lambda: x.size(3)), attempt(lambda: x.stride(-4))]
     log += [repr(lib.Size([1, 2])), lib.Size([]).numel(), hash(lib.Size([1, 2])) == hash((1, 2))]
     return [*log, attempt(lambda: lib.zeros(()).size(0)), tuple(lib.zeros(2, 0).shape)]
@@ -36,14 +44,21 @@ def test_len_and_iteration(lib):
     ]
     log += [attempt(lambda: len(lib.zeros(()))), attempt(lambda: list(lib.zeros(())))]
     log += [len(lib.zeros(0, 3)), list(lib.zeros(0)), sum(lib.arange(3)), max(lib.arange(3))]
-    a, b = lib.zeros(2, 3)
+    a, _ = lib.zeros(2, 3)
     return [*log, a, 2 in lib.arange(3), 7 in lib.arange(3), [r.tolist() for r in reversed(x)]]
 
 
 @both
 def test_numbers(lib):
     log = []
-    for x in (lib.tensor(2.5), lib.tensor([3]), lib.tensor([[True]]), lib.tensor(-7), lib.zeros(0), lib.zeros(2)):  # fmt: skip
+    for x in (
+        lib.tensor(2.5),
+        lib.tensor([3]),
+        lib.tensor([[True]]),
+        lib.tensor(-7),
+        lib.zeros(0),
+        lib.zeros(2),
+    ):
         for ask in (
             bool,
             int,
@@ -55,7 +70,12 @@ def test_numbers(lib):
         ):
             log.append(attempt(lambda ask=ask, x=x: ask(x)))
     log += [[10, 20, 30][lib.tensor(1)], range(lib.tensor(3)), f"{lib.tensor(1.5):.2f}"]
-    return [*log, attempt(lambda: "x" * lib.tensor(2)), attempt(lambda: round(lib.tensor(2.7))), attempt(lambda: f"{lib.zeros(2):.2f}")]  # fmt: skip
+    return [
+        *log,
+        attempt(lambda: "x" * lib.tensor(2)),
+        attempt(lambda: round(lib.tensor(2.7))),
+        attempt(lambda: f"{lib.zeros(2):.2f}"),
+    ]
 
 
 @both
@@ -74,7 +94,25 @@ def test_hash_and_identity(lib):
     return [table[x], table[y], len({x, y, x}), hash(x) == id(x), (x == y).tolist(), x is x.view(2)]
 
 
-OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "eq", "ne", "lt", "le", "gt", "ge"]  # fmt: skip
+OPERATORS = [
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "matmul",
+    "and_",
+    "or_",
+    "xor",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+]
 OPERANDS = {
     "ints": lambda lib: lib.tensor([1, 2, 5]),
     "floats": lambda lib: lib.tensor([1.5, 2.0, -3.0]),
@@ -108,7 +146,9 @@ def test_operators(name):
     program()
 
 
-@pytest.mark.parametrize("name", ["iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor"]
+)
 def test_in_place_operators(name):
     @both
     def program(lib):
@@ -177,7 +217,14 @@ def test_numpy(lib):
 @both
 def test_from_numpy(lib):
     log = []
-    arrays = [np.arange(6.0).reshape(2, 3).T, np.arange(4, dtype="uint8"), np.array(3.0), np.zeros((2, 0)), np.arange(8)[::2], np.array([True])]  # fmt: skip
+    arrays = [
+        np.arange(6.0).reshape(2, 3).T,
+        np.arange(4, dtype="uint8"),
+        np.array(3.0),
+        np.zeros((2, 0)),
+        np.arange(8)[::2],
+        np.array([True]),
+    ]
     for a in arrays:
         x = lib.from_numpy(a)
         log += [x, x.numel() == 0 or x.data_ptr() == a.__array_interface__["data"][0]]
@@ -185,7 +232,14 @@ def test_from_numpy(lib):
     x = lib.from_numpy(a)
     x[0], a[1] = 5, 6
     log += [a.tolist(), x]
-    bad = [np.arange(4)[::-1], np.array(["a"]), np.array([1j]) if lib is tg else np.array(["a"]), [1, 2], 3, np.zeros(2, "datetime64[s]")]  # fmt: skip
+    bad = [
+        np.arange(4)[::-1],
+        np.array(["a"]),
+        np.array([1j]) if lib is tg else np.array(["a"]),
+        [1, 2],
+        3,
+        np.zeros(2, "datetime64[s]"),
+    ]
     return log + [attempt(lambda b=b: lib.from_numpy(b)) for b in bad]
 
 
@@ -194,7 +248,13 @@ def test_sharing_constructors(lib):
     a = np.zeros(3, "float32")
     x, y, z = lib.as_tensor(a), lib.tensor(a), lib.FloatTensor(a.tolist())
     a[0] = 7
-    return [x, y, z, lib.as_tensor(x) is x, lib.asarray(a)[0].item() if hasattr(lib, "asarray") else 7.0]  # fmt: skip
+    return [
+        x,
+        y,
+        z,
+        lib.as_tensor(x) is x,
+        lib.asarray(a)[0].item() if hasattr(lib, "asarray") else 7.0,
+    ]
 
 
 # --- copies, pickles ------------------------------------------------------------------------------
@@ -240,13 +300,27 @@ def test_types(lib):
         "bool",
     ):
         x = lib.zeros(2, dtype=getattr(lib, dtype))
-        log += [x.type(), str(x.dtype), x.is_floating_point(), x.dtype.itemsize, x.dtype.is_floating_point]  # fmt: skip
+        log += [
+            x.type(),
+            str(x.dtype),
+            x.is_floating_point(),
+            x.dtype.itemsize,
+            x.dtype.is_floating_point,
+        ]
         log += [
             isinstance(x, lib.FloatTensor),
             isinstance(x, lib.LongTensor),
             isinstance(x, lib.Tensor),
         ]
-    return [*log, str(lib.float), str(lib.double), str(lib.half), str(lib.long), str(lib.int), str(lib.short)]  # fmt: skip
+    return [
+        *log,
+        str(lib.float),
+        str(lib.double),
+        str(lib.half),
+        str(lib.long),
+        str(lib.int),
+        str(lib.short),
+    ]
 
 
 @both
@@ -254,7 +328,12 @@ def test_default_dtype(lib):
     log = [str(lib.get_default_dtype())]
     try:
         lib.set_default_dtype(lib.float64)
-        log += [lib.tensor([1.5]), lib.zeros(1), lib.ones(1, dtype=lib.int64) / 2, lib.rand(1).dtype is lib.float64]  # fmt: skip
+        log += [
+            lib.tensor([1.5]),
+            lib.zeros(1),
+            lib.ones(1, dtype=lib.int64) / 2,
+            lib.rand(1).dtype is lib.float64,
+        ]
         log.append(attempt(lambda: lib.set_default_dtype(lib.int64)))
     finally:
         lib.set_default_dtype(lib.float32)
@@ -278,7 +357,11 @@ def test_devices_of_the_host(lib):
     log = [str(x.device), x.device.type, x.device.index, x.is_cuda, x.device == lib.device("cpu")]
     log += [repr(x.device), repr(lib.device("cuda:1")), lib.device("cuda", 1).index]
     log += [attempt(lambda: lib.device("nowhere")), attempt(lambda: lib.device("cpu", "x"))]
-    return [*log, lib.device("cuda:0") == lib.device("cuda", 0), hash(lib.device("cpu")) == hash(lib.device("cpu"))]  # fmt: skip
+    return [
+        *log,
+        lib.device("cuda:0") == lib.device("cuda", 0),
+        hash(lib.device("cpu")) == hash(lib.device("cpu")),
+    ]
 
 
 # --- what there is not ----------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""Views: the same memory, with PyTorch's strides and offsets, seen and changed through every window."""
+"""Views: the same memory, with PyTorch's strides and offsets, seen and changed through every
+window."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from .parity.both import attempt, both, same, seen
 
 
 def where(x):
-    """Everything about a window on memory: shape, strides, offset, size of the storage, and whether it is row-major."""
+    """Everything about a window on memory: shape, strides, offset, size of the storage, and whether
+    it is row-major."""
     storage = x.storage() if isinstance(x, tg.Tensor) else x.untyped_storage()
     elements = len(storage) if isinstance(x, tg.Tensor) else storage.nbytes() // x.element_size()
     strides = tuple(x.stride()) if x.numel() else None
@@ -64,7 +66,13 @@ def test_a_view(case):
         x = lib.arange(24.0).view(2, 3, 4)
         y = VIEWS[case](x)
         shared = y.data_ptr() == x.data_ptr() + y.storage_offset() * x.element_size()
-        return [where(y), y, shared, y._base is None, attempt(lambda: VIEWS[case](x.transpose(0, 2)))]  # fmt: skip
+        return [
+            where(y),
+            y,
+            shared,
+            y._base is None,
+            attempt(lambda: VIEWS[case](x.transpose(0, 2))),
+        ]
 
     program()
 
@@ -84,7 +92,16 @@ def test_nothing_is_copied(case):
 
 def test_a_copy_is_a_copy():
     x = tg.arange(6.0).view(2, 3)
-    copies = [x.clone(), x.t().contiguous(), x.t().reshape(6), x[[0, 1]], x[x >= 0], x.repeat(1, 1), x + 0, x.float().double()]  # fmt: skip
+    copies = [
+        x.clone(),
+        x.t().contiguous(),
+        x.t().reshape(6),
+        x[[0, 1]],
+        x[x >= 0],
+        x.repeat(1, 1),
+        x + 0,
+        x.float().double(),
+    ]
     assert all(c.storage() is not x.storage() for c in copies)
     x.fill_(7)
     assert not any((c == 7).any() for c in copies)
@@ -100,7 +117,16 @@ def test_no_copy_where_none_is_needed():
 @both
 def test_view_of_what_is_not_row_major(lib):
     x = lib.arange(24).view(2, 3, 4)
-    cases = [x.transpose(0, 1), x.transpose(1, 2), x[:, :, ::2], x[:, 1:], x.permute(2, 1, 0), x.expand(2, 3, 4), x[:, :1].expand(2, 3, 4), x.unfold(2, 2, 2)]  # fmt: skip
+    cases = [
+        x.transpose(0, 1),
+        x.transpose(1, 2),
+        x[:, :, ::2],
+        x[:, 1:],
+        x.permute(2, 1, 0),
+        x.expand(2, 3, 4),
+        x[:, :1].expand(2, 3, 4),
+        x.unfold(2, 2, 2),
+    ]
     shapes = [(24,), (6, 4), (2, 12), (4, 6), (3, 8), (2, 3, 2, 2), (12,), (2, 3, 4), (2, 3, 1, 4)]
     log = []
     for y in cases:

@@ -1,4 +1,5 @@
-"""Prints the table of agreement: family of operations × (forward, gradient, second order, in place, errors)."""
+"""Prints the table of agreement: family of operations × (forward, gradient, second order, in place,
+errors)."""
 
 import argparse
 import sys

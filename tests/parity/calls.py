@@ -1,6 +1,7 @@
 """Making one call in one library, and comparing what two libraries made of it.
 
-A library is a module: `tinygrad_course` or `torch`. An outcome is what the call returned or the exception that it raised.
+A library is a module: `tinygrad_course` or `torch`. An outcome is what the call returned or the
+exception that it raised.
 """
 
 from __future__ import annotations
@@ -98,7 +99,8 @@ def lookup(lib: ModuleType, name: str) -> Any:
 
 
 def forms_of(name: str) -> list[str]:
-    """The ways in which the engine offers `name`: as a function, as a method (or property), or in place only."""
+    """The ways in which the engine offers `name`: as a function, as a method (or property), or in
+    place only."""
     forms = []
     if not name.startswith("Tensor.") and lookup(tg, name) is not None:
         forms.append("function")
@@ -213,7 +215,8 @@ def _layout(x: Any) -> Any:
 
 
 def unequal(ours: Any, theirs: Any) -> str | None:
-    """How the elements of two tensors differ; None when they agree to the precision of their type."""
+    """How the elements of two tensors differ; None when they agree to the precision of their
+    type."""
     a, b = ours.detach().cpu().numpy(), theirs.detach().numpy(force=True)  # PyTorch has lazy zeros
     error = FLOATS.get(b.dtype.name, 0.0)
     if a.shape != b.shape:

@@ -1,6 +1,7 @@
 """Every row of samples in both libraries: what comes out, and where that differs.
 
-Each check takes the name of a row and yields a `Verdict` per comparison; `problem` is None where both agree.
+Each check takes the name of a row and yields a `Verdict` per comparison; `problem` is None where
+both agree.
 """
 
 from __future__ import annotations
@@ -199,7 +200,8 @@ def inplace_name(name: str) -> str | None:
 
 
 def inplace(name: str) -> Iterator[Verdict]:
-    """x.name_(…): the value, that the result is x itself, version, history, gradients, refused casts and shapes."""
+    """x.name_(…): the value, that the result is x itself, version, history, gradients, refused
+    casts and shapes."""
     rows, method = SAMPLES[name], inplace_name(name)
     if method is None:
         return
@@ -251,14 +253,33 @@ def _changed(method: str, call: Call, rows: Rows, how: str) -> str | None:
 # --- promotion ------------------------------------------------------------------------------------
 
 PROMOTING = (
-    "add", "sub", "mul", "true_divide", "floor_divide", "remainder", "pow", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge",
-    "bitwise_and", "bitwise_or", "bitwise_xor", "logical_and", "logical_or",
-)  # fmt: skip
+    "add",
+    "sub",
+    "mul",
+    "true_divide",
+    "floor_divide",
+    "remainder",
+    "pow",
+    "maximum",
+    "minimum",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "logical_and",
+    "logical_or",
+)
 ALL_DTYPES = ("float16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool")
 
 
 def promotion(name: str) -> Iterator[Verdict]:
-    """The dtype and value of name(x, y) for all pairs of dtypes, with dims and without, and for numbers on either side."""
+    """The dtype and value of name(x, y) for all pairs of dtypes, with dims and without, and for
+    numbers on either side."""
     function, reference = lookup(tg, name), lookup(torch, name)
     operands = [np.array(v, d) for d in ALL_DTYPES for v in ([1, 3], 2)] + [True, 3, -1, 2.5]
     for x, y in itertools.product(operands, repeat=2):

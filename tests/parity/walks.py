@@ -1,8 +1,9 @@
-"""Random programs, run in both engines: operations, views, in-place changes, detach, no_grad, backward.
+"""Random programs, run in both engines: operations, views, in-place changes, detach, no_grad,
+backward.
 
-A program is a list of steps of plain data, which `run` carries out in one library, noting what can be seen after each.
-`first_difference` compares two such logs, and `shrink` leaves away what a difference doesn't need.
-`python -m tests.parity.walks 5000` tries that many programs.
+A program is a list of steps of plain data, which `run` carries out in one library, noting what can
+be seen after each. `first_difference` compares two such logs, and `shrink` leaves away what a
+difference doesn't need. `python -m tests.parity.walks 5000` tries that many programs.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ CHANGE_UNARY = (
 CHANGE_BINARY = ("add_", "sub_", "mul_", "true_divide_", "copy_")
 
 
-# --- making -----------------------------------------------------------------------------------------------------------
+# --- making ---------------------------------------------------------------------------------------
 
 
 class Maker:
@@ -71,9 +72,13 @@ class Maker:
         for _ in range(self.random.randint(1, 3)):
             self.leaf()
         kinds = (
-            [self.unary] * 3 + [self.binary] * 4 + [self.view] * 6 + [self.change] * 6 + [self.put] * 3
+            [self.unary] * 3
+            + [self.binary] * 4
+            + [self.view] * 6
+            + [self.change] * 6
+            + [self.put] * 3
             + [self.reduce, self.cut, self.cut, self.index, self.leaf, self.backward, self.flag]
-        )  # fmt: skip
+        )
         while len(self.steps) < length:
             before = len(self.steps)
             self.random.choice(kinds)()
@@ -159,7 +164,14 @@ class Maker:
         ]
         if n:
             d = pick.randrange(n)
-            kinds += [("select", d, pick.randrange(shape[d])), ("squeeze", d), ("flatten",), ("split", 1, d), ("unbind", d), ("chunk", 2, d)]  # fmt: skip
+            kinds += [
+                ("select", d, pick.randrange(shape[d])),
+                ("squeeze", d),
+                ("flatten",),
+                ("split", 1, d),
+                ("unbind", d),
+                ("chunk", 2, d),
+            ]
             start = pick.randrange(shape[d])
             kinds += [
                 ("narrow", d, start, pick.randint(1, shape[d] - start)),
@@ -194,9 +206,17 @@ class Maker:
             return pick.choice(["...", ()])
         n = shape[0]
         return pick.choice(
-            [pick.randrange(n), ("slice", 0, n, 2), ("slice", pick.randrange(n), n, 1), "...", ("None", "..."), ("list", [pick.randrange(n) for _ in range(2)]),
-             ("mask", [True] + [pick.random() < 0.6 for _ in range(n - 1)]), ("tuple", ("slice", 0, n, 1), *(pick.randrange(m) for m in shape[1:2]))]
-        )  # fmt: skip
+            [
+                pick.randrange(n),
+                ("slice", 0, n, 2),
+                ("slice", pick.randrange(n), n, 1),
+                "...",
+                ("None", "..."),
+                ("list", [pick.randrange(n) for _ in range(2)]),
+                ("mask", [True] + [pick.random() < 0.6 for _ in range(n - 1)]),
+                ("tuple", ("slice", 0, n, 1), *(pick.randrange(m) for m in shape[1:2])),
+            ]
+        )
 
     def index(self) -> None:
         i = self.any()
@@ -233,7 +253,7 @@ def _place(place: Any) -> Any:
     return place
 
 
-# --- running ----------------------------------------------------------------------------------------------------------
+# --- running --------------------------------------------------------------------------------------
 
 
 class Runner:
@@ -407,7 +427,7 @@ def _plain(x: Any) -> Any:
     )
 
 
-# --- comparing --------------------------------------------------------------------------------------------------------
+# --- comparing ------------------------------------------------------------------------------------
 
 
 def same(a: Any, b: Any) -> bool:
@@ -491,7 +511,8 @@ def program(seed: int) -> list[Step]:
 
 
 def main() -> int:
-    """Tries programs first … first + count - 1; prints those on which the engines differ, shrunk."""
+    """Tries programs first … first + count - 1; prints those on which the engines differ,
+    shrunk."""
     count, first = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
     found = 0
     for seed in range(first, first + count):

@@ -319,7 +319,8 @@ class AccumulateGrad(Node):
                 array += grad
             except ValueError:
                 raise RuntimeError(
-                    f"a gradient of shape {list(grad.shape)} cannot be added to the leaf's .grad of "
+                    f"a gradient of shape {list(grad.shape)} cannot be added to the leaf's .grad "
+                    "of "
                     f"shape {list(array.shape)}, which it got when it had that shape: set "
                     "x.grad = None first"
                 ) from None
