@@ -1,5 +1,5 @@
 """Right and wrong answers to the exercises of the tests' lesson."""
-# ruff: noqa: F811 (each answer defines the same name anew)
+
 
 # %% setup
 import numpy as np
