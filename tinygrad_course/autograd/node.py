@@ -320,8 +320,7 @@ class AccumulateGrad(Node):
             except ValueError:
                 raise RuntimeError(
                     f"a gradient of shape {list(grad.shape)} cannot be added to the leaf's .grad "
-                    "of "
-                    f"shape {list(array.shape)}, which it got when it had that shape: set "
+                    f"of shape {list(array.shape)}, which it got when it had that shape: set "
                     "x.grad = None first"
                 ) from None
             have._bump()
@@ -331,14 +330,14 @@ class AccumulateGrad(Node):
         # Held by: the engine's tuple, this frame, `accumulate`'s and `run`'s frames, and
         # getrefcount's argument. What NumPy makes of 0-dim arrays is a scalar, which nothing can
         # be added to in place.
+        array = self.variable._array
         if (
-            type(grad) is type(self.variable._array)
+            type(grad) is type(array)
             and sys.getrefcount(grad) <= 5
-            and getattr(grad, "base", 0) is None
-            and grad.flags.c_contiguous
+            and grad.base is None
+            and grad.strides == array.strides
         ):
             return grad
-        xp = xp_of(self.variable._array)
-        own = xp.empty_like(self.variable._array)
+        own = xp_of(array).empty_like(array)
         own[...] = grad
         return own
