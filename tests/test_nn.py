@@ -378,7 +378,7 @@ def test_copies_of_a_parameter_are_parameters() -> None:
     p.requires_grad_()
     p.grad = tg.ones(2)
     twin = copy.deepcopy(p)
-    assert twin.requires_grad and twin.grad.tolist() == [1.0, 1.0] and twin.grad is not p.grad
+    assert twin.requires_grad and twin.grad is None  # a copy starts without a gradient
 
 
 def test_a_parameter_refuses_what_cannot_be_learned() -> None:
