@@ -78,6 +78,7 @@ class Maker:
             + [self.change] * 6
             + [self.put] * 3
             + [self.reduce, self.cut, self.cut, self.index, self.leaf, self.backward, self.flag]
+            + [self.grad]
         )
         while len(self.steps) < length:
             before = len(self.steps)
@@ -145,6 +146,10 @@ class Maker:
 
     def backward(self) -> None:
         self.add(("backward", self.any(), self.random.random() < 0.5))
+
+    def grad(self) -> None:
+        i, j = self.any(), self.any()
+        self.add(("grad", i, j, self.random.random() < 0.7), self.shapes[j])
 
     def change(self) -> None:
         i = self.any()
@@ -359,6 +364,18 @@ class Runner:
             x[_place(rest[1])] = value
             return x
         x = self.operand(("tensor", rest[0]))
+        if kind == "grad":
+            # Twice: PyTorch runs the hooks of a single root also where no input is behind it.
+            (g,) = lib.autograd.grad(
+                [x, x],
+                self.operand(("tensor", rest[1])),
+                [self.weights(x), self.weights(x)],
+                retain_graph=True,
+                create_graph=rest[2],
+                allow_unused=True,
+            )
+            # In fresh memory: how a gradient lies, and of which version it is, is nobody's promise.
+            return None if g is None else g.contiguous() * 1
         x.backward(self.weights(x), retain_graph=rest[1])
         return [self.grad(t) for t in self.pool]
 
@@ -410,7 +427,7 @@ def _start(x: Any) -> Any:
 
 def _makes(step: Step) -> bool:
     kind = step[1][0] if step[0] == "no_grad" else step[0]
-    return kind in ("leaf", "call", "view", "cut", "index")
+    return kind in ("leaf", "call", "view", "cut", "index", "grad")
 
 
 def _numbers(shape: tuple[int, ...], seed: int) -> np.ndarray:
@@ -501,6 +518,8 @@ def _renumbered(step: Step, gone: int) -> Step:
         return (kind, rest[0], down(rest[1]), rest[2])
     if kind in ("cut", "flag"):
         return (kind, rest[0], down(rest[1]))
+    if kind == "grad":
+        return (kind, down(rest[0]), down(rest[1]), rest[2])
     return (kind, down(rest[0]), *map(operand, rest[1:]))
 
 

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from ..device import xp_of
 from ..shape import Size
 from .hooks import NodeHooks, run_node_hooks, run_tensor_hooks
 from .mode import _Switch
@@ -389,4 +390,5 @@ def _implicit_one(output: Tensor) -> Tensor:
             f"{list(output.shape)}: pass "
             "gradient= (how much each element counts), or reduce it first, e.g. with .sum()"
         )
-    return output.detach().new_ones(output.shape)
+    array = output._array
+    return Tensor._wrap(xp_of(array).ones(array.shape, array.dtype))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..device import xp_of
 from ..dtype import DType, from_numpy_dtype
 from ..shape import Size
 from .hooks import NodeHooks, RemovableHandle, add_hook, run_accumulated_hooks
-from .mode import mode, no_grad
+from .mode import mode
 
 Edge = tuple["Node", int]
 
@@ -29,6 +30,12 @@ next_order = _order.__next__
 _ACCUMULATORS_FIRST = 1 << 62
 
 FREED: tuple[Any, ...] = ("freed",)
+
+Tensor: Any = None  # the class; `variable`, which imports this module, puts it here
+
+# Held while something is added to a leaf's `.grad`: two threads may share the leaf, and NumPy lets
+# others run during large sums.
+_accumulating = threading.RLock()
 
 
 class Node:
@@ -107,8 +114,6 @@ class Node:
     def twin(self) -> Node:
         """A copy whose saved arrays are Tensors that know where they come from: backward of it is
         recorded."""
-        from .variable import Tensor
-
         twin = object.__new__(type(self))
         twin.edges, twin.outputs, twin.order, twin.hooks = (
             self.edges,
@@ -184,8 +189,6 @@ class Node:
         >>> (x * x).grad_fn(tg.tensor(1.))
         (tensor(3., grad_fn=<MulBackward0>), tensor(3., grad_fn=<MulBackward0>))
         """
-        from .variable import Tensor
-
         if mode.enabled:
             result = self.run(grads, tensors=True)
         else:
@@ -260,8 +263,6 @@ def unbroadcast(grad: Any, shape: tuple[int, ...]) -> Any:
 def blank(grad: Any, shape: tuple[int, ...] | None = None) -> Any:
     """Zeros like `grad`, or of another shape: the gradient of what had no influence. Unlike
     grad * 0 it holds no nan where the gradient is infinite."""
-    from .variable import Tensor
-
     array = getattr(grad, "_array", grad)
     zeros = xp_of(array).zeros(array.shape if shape is None else shape, array.dtype)
     return zeros if array is grad else Tensor._wrap(zeros)
@@ -292,48 +293,41 @@ class AccumulateGrad(Node):
         return self.hooks
 
     def run(self, grads: tuple[Any, ...], tensors: bool) -> tuple[Any, ...]:
-        (grad,) = grads
-        # The leaf may have been frozen, by requires_grad_(False), after the graph was recorded.
-        if grad is not None and self.variable._meta.requires_grad:
-            self.accumulate(grad, tensors)
-            if self.hooks is not None and self.hooks.accumulated:
-                run_accumulated_hooks(self.hooks.accumulated, self.variable)
-        return ()
-
-    def accumulate(self, grad: Any, tensors: bool) -> None:
         """variable.grad += grad, in place where nobody could notice."""
-        from .variable import Tensor
-
+        (grad,) = grads
         meta = self.variable._meta
-        have = meta.grad
-        if tensors:
-            meta.grad = grad.clone() if have is None else have + grad
-        elif have is None:
-            meta.grad = Tensor._wrap(self._own(grad))
-        elif have.requires_grad:
-            with no_grad():
-                meta.grad = have + Tensor._wrap_any(grad)
-        else:
-            array = have._array
-            try:
-                array += grad
-            except ValueError:
-                raise RuntimeError(
-                    f"a gradient of shape {list(grad.shape)} cannot be added to the leaf's .grad "
-                    f"of shape {list(array.shape)}, which it got when it had that shape: set "
-                    "x.grad = None first"
-                ) from None
-            have._bump()
+        # The leaf may have been frozen, by requires_grad_(False), after the graph was recorded.
+        if grad is None or not meta.requires_grad:
+            return ()
+        with _accumulating:
+            have = meta.grad
+            if have is None:
+                meta.grad = grad.clone() if tensors else Tensor._wrap(self._own(grad))
+            elif tensors or have.requires_grad:
+                meta.grad = have + (grad if tensors else Tensor._wrap_any(grad))
+            else:
+                array = have._array
+                try:
+                    array += grad
+                except ValueError:
+                    raise RuntimeError(
+                        f"a gradient of shape {list(grad.shape)} cannot be added to a leaf's "
+                        f".grad of shape {list(array.shape)}, which it got when it had that shape: "
+                        "set x.grad = None first"
+                    ) from None
+                have._bump()
+        if self.hooks is not None and self.hooks.accumulated:
+            run_accumulated_hooks(self.hooks.accumulated, self.variable)
+        return ()
 
     def _own(self, grad: Any) -> Any:
         """`grad` itself when no one else holds it, else a copy in the variable's memory order."""
-        # Held by: the engine's tuple, this frame, `accumulate`'s and `run`'s frames, and
-        # getrefcount's argument. What NumPy makes of 0-dim arrays is a scalar, which nothing can
-        # be added to in place.
+        # Held by: the engine's tuple, `run`'s frame, this one, and getrefcount's argument. NumPy
+        # makes scalars of 0-dim arrays, to which nothing can be added in place.
         array = self.variable._array
         if (
             type(grad) is type(array)
-            and sys.getrefcount(grad) <= 5
+            and sys.getrefcount(grad) <= 4
             and grad.base is None
             and grad.strides == array.strides
         ):

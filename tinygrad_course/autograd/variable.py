@@ -17,6 +17,7 @@ import numpy as np
 
 from ..device import Array
 from ..tensor import TensorBase
+from . import node as nodes
 from .hooks import RemovableHandle, add_hook
 from .meta import Meta
 from .node import AccumulateGrad, Edge, Node
@@ -400,6 +401,7 @@ class Tensor(TensorMethods):
 
 
 _new = object.__new__
+nodes.Tensor = Tensor
 
 
 class _VariableType(type):

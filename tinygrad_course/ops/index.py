@@ -321,10 +321,14 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     to."""
     if not isinstance(value, Tensor | bool | int | float | np.integer):
         raise TypeError(f"can't assign a {type(value).__name__} to a {self.type()}")
-    view = _plain_view(self, index if type(index) is tuple else (index,))
-    places = None
+    parts = index if type(index) is tuple else (index,)
+    view, places = _plain_view(self, parts), None
     if view is None:
         view, places = _resolve(self, index)
+    elif view.shape == self.shape and all(
+        part is ... or (type(part) is slice and not part.start) for part in parts
+    ):
+        view = self  # x[:] = value changes x itself, and not x through a view
     shape = places.shape(view) if places and places.at else view.shape
     if isinstance(value, Tensor):
         # Leading dims of size 1 may be dropped: x[0] = row also for a row of shape (1, n).
