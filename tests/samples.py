@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-GOLDEN, SILVER = (5**0.5 - 1) / 2, 2**0.5 - 1
+# Multiples of these modulo 1 never come close to each other: no ties, no luck.
+STEPS = ((5**0.5 - 1) / 2, 2**0.5 - 1, 3**0.5 - 1, (13**0.5 - 3) / 2, 7**0.5 - 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +51,7 @@ class _Spread:
     fixed: bool = False
 
     def arg(self, place: int) -> Arg:
-        # Multiples of the golden ratio modulo 1 never come close to each other: no ties, no luck.
-        spots = np.arange(1, math.prod(self.shape) + 1) * GOLDEN + place * SILVER
+        spots = np.arange(1, math.prod(self.shape) + 1) * STEPS[place % 5] + place * STEPS[1]
         values = self.low + (self.high - self.low) * (spots % 1.0)
         return Arg(values.reshape(self.shape), self.fixed)
 

@@ -7,7 +7,7 @@ exception that it raised.
 from __future__ import annotations
 
 import warnings
-from functools import reduce
+from functools import cache, reduce
 from types import ModuleType
 from typing import Any
 
@@ -110,6 +110,21 @@ def forms_of(name: str) -> list[str]:
     return forms
 
 
+@cache
+def aliases() -> set[str]:
+    """The rows of another name for what an earlier row has: tried once and not in every way."""
+    known: set[Any] = set()
+    found = set()
+    for name in SAMPLES:
+        owner = tg if "function" in forms_of(name) else tg.Tensor
+        body = lookup(owner, name.removeprefix("Tensor."))
+        body = getattr(body, "op", body)
+        if body in known:
+            found.add(name)
+        known.add(body)
+    return found
+
+
 def perform(made: Made, name: str, form: str) -> Any:
     """The result of the call, or the exception that it raised."""
     try:
@@ -137,25 +152,25 @@ def weights(shape: tuple[int, ...], place: int = 0) -> np.ndarray:
 def first_order(lib: ModuleType, made: Made, result: Any, create_graph: bool = False) -> Any:
     """The gradients of the weighed results for `made.leaves`, or the exception."""
     roots = [r for r in flat(result) if isinstance(r, lib.Tensor) and r.requires_grad]
-    try:
-        given = [tensor(lib, weights(tuple(r.shape), i)).to(r.dtype) for i, r in enumerate(roots)]
-        return lib.autograd.grad(
-            roots, made.leaves, given, create_graph=create_graph, allow_unused=True
-        )
-    except Exception as error:
-        return error
+    return _gradients(lib, roots, made.leaves, 0, create_graph)
 
 
 def second_order(lib: ModuleType, made: Made, grads: Any) -> Any:
-    """The gradients of the weighed gradients."""
+    """The gradients of the weighed gradients; () when none of those requires grad."""
     roots = [g for g in grads if g is not None and g.requires_grad]
-    if not roots:
-        return ()
+    return _gradients(lib, roots, made.leaves, 7, False) if roots else ()
+
+
+def _gradients(lib: ModuleType, roots: Any, leaves: Any, place: int, create_graph: bool) -> Any:
+    given = [
+        tensor(lib, weights(tuple(r.shape), place + i)).to(r.dtype) for i, r in enumerate(roots)
+    ]
     try:
-        given = [
-            tensor(lib, weights(tuple(r.shape), 7 + i)).to(r.dtype) for i, r in enumerate(roots)
-        ]
-        return lib.autograd.grad(roots, made.leaves, given, allow_unused=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return lib.autograd.grad(
+                roots, leaves, given, create_graph=create_graph, allow_unused=True
+            )
     except Exception as error:
         return error
 
