@@ -162,3 +162,110 @@ def test_bad_options(options):
     with pytest.raises(ValueError, match=name):
         tg.set_printoptions(**options)
     assert repr(tg.tensor([1.5])) == "tensor([1.5000])"
+
+
+# --- as it looked before 0.4 ----------------------------------------------------------------------
+
+# Written after texts of that time: nothing that runs today prints them.
+LEGACY = [
+    (lambda: tg.FloatTensor([2, 2, 2]), "\n 2\n 2\n 2\n[torch.FloatTensor of size 3]\n"),
+    (
+        lambda: tg.FloatTensor([[0.5, 1], [2.25, -3]]),
+        "\n 0.5000  1.0000\n 2.2500 -3.0000\n[torch.FloatTensor of size 2x2]\n",
+    ),
+    (
+        lambda: tg.LongTensor([[1, 20], [300, 4]]),
+        "\n   1   20\n 300    4\n[torch.LongTensor of size 2x2]\n",
+    ),
+    (
+        lambda: tg.FloatTensor([[[1.5926e-37, 0, 0, 0]]]),
+        "\n(0 ,.,.) = \n1.00000e-37 *\n   1.5926  0.0000  0.0000  0.0000\n"
+        "[torch.FloatTensor of size 1x1x4]\n",
+    ),
+    (
+        lambda: tg.DoubleTensor([[[1, 2]], [[3, 4]]]),
+        "\n(0 ,.,.) = \n  1  2\n\n(1 ,.,.) = \n  3  4\n[torch.DoubleTensor of size 2x1x2]\n",
+    ),
+    (
+        lambda: tg.DoubleTensor([1e-3, 100]),
+        "\n 1.0000e-03\n 1.0000e+02\n[torch.DoubleTensor of size 2]\n",
+    ),
+    (
+        lambda: tg.FloatTensor([123456.5, 1]),
+        "\n 1.2346e+05\n 1.0000e+00\n[torch.FloatTensor of size 2]\n",
+    ),
+    (
+        lambda: tg.FloatTensor([123456.5, 654321.5]),
+        "\n1.00000e+05 *\n  1.2346\n  6.5432\n[torch.FloatTensor of size 2]\n",
+    ),
+    (lambda: tg.IntTensor([10**8]), "\n 1.0000e+08\n[torch.IntTensor of size 1]\n"),
+    (lambda: tg.FloatTensor([float("nan"), 1]), "\nnan\n  1\n[torch.FloatTensor of size 2]\n"),
+    (lambda: tg.ByteTensor([1, 0]), "\n 1\n 0\n[torch.ByteTensor of size 2]\n"),
+    (lambda: tg.FloatTensor(), "[torch.FloatTensor with no dimension]\n"),
+    (lambda: tg.FloatTensor([4, 6]).sum(), "\n 10\n[torch.FloatTensor of size 1]\n"),
+    (lambda: tg.zeros(2, 0), "\n[torch.FloatTensor of size 2x0]\n"),
+    (
+        lambda: tg.zeros(1000),
+        "\n 0\n 0\n 0\n\u22ee \n 0\n 0\n 0\n[torch.FloatTensor of size 1000]\n",
+    ),
+    (
+        lambda: tg.zeros(2, 500),
+        "\n    0     0     0  ...      0     0     0\n    0     0     0  ...      0     0     0\n"
+        "[torch.FloatTensor of size 2x500]\n",
+    ),
+    (
+        lambda: tg.zeros(1, 20),
+        f"\n\nColumns 0 to 12 \n{' '.join(['    0'] * 13)}\n"
+        f"\nColumns 13 to 19 \n{' '.join(['    0'] * 7)}\n[torch.FloatTensor of size 1x20]\n",
+    ),
+]
+
+
+@pytest.mark.parametrize("make, text", LEGACY)
+def test_the_legacy_profile(make, text):
+    tg.set_printoptions(profile="legacy")
+    assert repr(make()) == text
+
+
+def test_a_large_matrix_and_a_large_stack_are_shortened_as_before():
+    tg.set_printoptions(profile="legacy")
+    row = "    0     0     0  ...      0     0     0\n"
+    middle = "       ...          \u22f1          ...       \n"
+    assert (
+        repr(tg.zeros(40, 40)) == f"\n{row * 3}{middle}{row * 3}[torch.FloatTensor of size 40x40]\n"
+    )
+    text = repr(tg.zeros(10, 200, 1))
+    assert text.count(",.,.) = ") == 6 and "\n... \n\n( 7 ,.,.) = \n" in text
+    assert text.count("\u22ee") == 6
+
+
+def test_variables_say_so_in_the_legacy_profile():
+    tg.set_printoptions(profile="legacy")
+    x = tg.autograd.Variable(tg.FloatTensor([1, 2]), requires_grad=True)
+    y = x * 2
+    y.backward(tg.FloatTensor([1, 1]))
+    two = "\n 2\n 2\n[torch.FloatTensor of size 2]\n"
+    assert repr(x.grad) == f"Variable containing:{two}" and repr(x.grad.data) == two
+    assert repr(y) == "Variable containing:\n 2\n 4\n[torch.FloatTensor of size 2]\n"
+    assert repr(y[1:]) == "Variable containing:\n 4\n[torch.FloatTensor of size 1]\n"
+    assert repr(y.data) == "\n 2\n 4\n[torch.FloatTensor of size 2]\n"
+    assert repr(tg.autograd.Variable(tg.zeros(1))).startswith("Variable")
+    assert repr(tg.zeros(3)[1:]) == "\n 0\n 0\n[torch.FloatTensor of size 2]\n"
+    for requires_grad in (True, False):
+        parameter = tg.nn.Parameter(tg.ones(1), requires_grad)
+        assert repr(parameter) == "Parameter containing:\n 1\n[torch.FloatTensor of size 1]\n"
+    assert repr(tg.FloatStorage([1, 2])) == " 1.0\n 2.0\n[torch.FloatStorage of size 2]"
+    tg.set_printoptions(profile="default")
+    assert repr(x) == "tensor([1., 2.], requires_grad=True)"
+
+
+def test_precision_holds_in_the_legacy_profile():
+    tg.set_printoptions(profile="legacy", precision=2)
+    assert repr(tg.tensor([0.5])) == "\n   0.50\n[torch.FloatTensor of size 1]\n"
+
+
+def test_storages_print_as_in_pytorch(torch):
+    with pytest.warns(UserWarning, match="TypedStorage is deprecated"):
+        theirs = torch.FloatStorage([1.5, 2])
+        assert repr(tg.FloatStorage([1.5, 2])) == repr(theirs)
+        assert repr(tg.FloatStorage([1.5]).untyped()) == repr(torch.FloatStorage([1.5]).untyped())

@@ -159,11 +159,71 @@ def test_random(torch, dtype):
     assert_same_state(ours, theirs)
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_continuous_distributions(torch, dtype):
+    ours, theirs = pair(torch, 53)
+    for n in SIZES:
+        for draw, fill, parameters in (
+            (tg_random.cauchy, "cauchy_", (0.5, 2.0)),
+            (tg_random.log_normal, "log_normal_", (-0.5, 0.7)),
+        ):
+            x = draw(ours, (n,), dtype, *parameters)
+            y = torch.empty(n, dtype=getattr(torch, dtype))
+            y = getattr(y, fill)(*parameters, generator=theirs)
+            # The tangent near its pole magnifies the last bit of its argument.
+            assert_close(x, y, 1 if dtype != "float64" else 2000, scale=1.0)
+    assert_same_state(ours, theirs)
+
+
+@pytest.mark.parametrize("p", [0.01, 0.3, 0.9])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "uint8", "int16", "int64"])
+def test_geometric(torch, dtype, p):
+    ours, theirs = pair(torch, 59)
+    for n in SIZES:
+        x = tg_random.geometric(ours, (n,), dtype, p)
+        y = torch.empty(n, dtype=getattr(torch, dtype)).geometric_(p, generator=theirs)
+        assert x.dtype == dtype and (x == y.numpy()).all()
+    assert_same_state(ours, theirs)
+
+
+BOUNDS = [(0, 1), (0, 2), (-3, 5), (0, 256), (5, None), (-(2**31), 2**31), (0, 2**40), (7, 10**6)]
+BOUNDS += [(-(2**63), None), (100, 2**24 + 7), (-(2**25) - 3, 2**25 + 3), (-(2**12) - 1, 2**12 + 1)]
+
+
+@pytest.mark.filterwarnings("ignore:(from|to|to - 1) is out of bounds")
+@pytest.mark.parametrize("low, high", BOUNDS)
+@pytest.mark.parametrize(
+    "dtype", ["uint8", "int8", "int16", "int32", "int64", "bool", "float16", "float32", "float64"]
+)
+def test_random_between_bounds(torch, dtype, low, high):
+    ours, theirs = pair(torch, 61)
+    y = torch.empty(3, 50, dtype=getattr(torch, dtype))
+    try:
+        y.random_(low, high, generator=theirs)
+    except RuntimeError:
+        with pytest.raises(RuntimeError):
+            tg_random.randint(ours, low, high, (3, 50), dtype)
+    else:
+        x = tg_random.randint(ours, low, high, (3, 50), dtype)
+        assert x.dtype == dtype and (x == y.numpy()).all()
+    assert_same_state(ours, theirs)
+
+
+def test_multinomial_of_weights_in_another_order(torch):
+    ours, theirs = pair(torch, 67)
+    w = np.random.RandomState(0).rand(5, 3).T
+    for weights in (w, w[:, ::2], np.asfortranarray(w)):
+        x = tg_random.multinomial(ours, weights, 2)
+        y = torch.multinomial(torch.from_numpy(weights), 2, generator=theirs)
+        assert x.tolist() == y.tolist()
+    assert_same_state(ours, theirs)
+
+
 # ---------------------------------------------------------------- in place, whatever the strides
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("fill", ["uniform_", "normal_"])
+@pytest.mark.parametrize("fill", ["uniform_", "normal_", "cauchy_", "log_normal_"])
 def test_in_place_fills_in_memory_order(torch, fill, dtype):
     windows = [
         lambda x: x,
@@ -247,6 +307,30 @@ def test_seed_starts_a_stream_from_chance():
     assert all(0 <= seed < 2**64 for seed in seeds)
 
 
+def test_the_default_generator_s_functions(torch):
+    for lib in (tg, torch):
+        assert lib.manual_seed(1.9) is lib.default_generator  # a seed is an int
+        assert lib.initial_seed() == 1 == lib.random.initial_seed()
+    assert tg.rand(2).tolist() == torch.rand(2).tolist()
+    state = tg.get_rng_state()
+    assert state.dtype is tg.uint8 and state.shape == torch.get_rng_state().shape
+    first = tg.randn(3).tolist()
+    tg.set_rng_state(state)
+    assert tg.randn(3).tolist() == first
+    torch.set_rng_state(torch.from_numpy(state.numpy()))
+    assert torch.randint(10, (3,)).tolist() != first
+    with tg.random.fork_rng():
+        tg.manual_seed(5)
+        tg.rand(10)
+    tg.set_rng_state(torch.get_rng_state())
+    assert tg.rand(3).tolist() == torch.rand(3).tolist()
+    assert tg.seed() == tg.initial_seed()
+    with pytest.raises(ValueError, match="invalid literal"):
+        tg.manual_seed("a")
+    with pytest.raises(TypeError, match=r"a tg\.Generator"):
+        tg.rand(2, generator=3)
+
+
 # ---------------------------------------------------------------- bad input
 
 
@@ -278,6 +362,13 @@ def test_seed_starts_a_stream_from_chance():
         (lambda g: tg_random.multinomial(g, np.ones(2), 3), RuntimeError, "3 of 2"),
         (lambda g: tg_random.multinomial(g, np.ones(2), 0), RuntimeError, "got 0"),
         (lambda g: tg_random.multinomial(g, np.ones((2, 2, 2)), 1), RuntimeError, "rows, n"),
+        (lambda g: tg_random.cauchy(g, (3,), "float32", 0, 0), RuntimeError, "sigma=0"),
+        (lambda g: tg_random.cauchy(g, (3,), "int64"), RuntimeError, "int64"),
+        (lambda g: tg_random.log_normal(g, (3,), "float32", 0, 0), RuntimeError, "std=0"),
+        (lambda g: tg_random.log_normal(g, (3,), "int64"), NotImplementedError, "int64"),
+        (lambda g: tg_random.geometric(g, (3,), "float32", 1), RuntimeError, "p=1"),
+        (lambda g: tg_random.geometric(g, (3,), "bool", 0.5), NotImplementedError, "bool"),
+        (lambda g: tg_random.exponential(g, (3,), "int64"), RuntimeError, "int64"),
         (lambda g: Generator("cuda"), RuntimeError, "only the CPU"),
         (lambda g: Generator("toaster"), RuntimeError, "toaster"),
     ],

@@ -371,21 +371,22 @@ def randint(
     dtype = np.dtype(dtype)
     greatest = _greatest(dtype)
     if high is None and low == -(2**63):
-        return gen.double_words(math.prod(shape)).astype(dtype).reshape(shape)
+        if dtype.kind not in "if" or dtype.itemsize < 4 + 4 * (dtype.kind == "i"):
+            raise RuntimeError(f"{dtype} cannot hold whole numbers of all 64 bits")
+        return gen.double_words(math.prod(shape)).view(np.int64).astype(dtype).reshape(shape)
     if high is not None and low >= high:
         raise RuntimeError(
             "random numbers are drawn from low (from) to high (to) - 1, but "
             f"low={low} is not below high={high}"
         )
+    end = greatest + 1 if high is None else high
+    least, most = _limits(dtype)
+    for name, value in (("low", low), ("high - 1", end - 1)):
+        if not least <= value <= most:
+            raise RuntimeError(f"{name} = {value} is out of bounds for {dtype}")
     if dtype.kind == "f":
         low = _inward(low, dtype, up=True)
-        end = greatest + 1 if high is None else _inward(high - 1, dtype, up=False) + 1
-    else:
-        end = greatest + 1 if high is None else high
-        least = 0 if dtype.kind == "b" else int(np.iinfo(dtype).min)
-        for name, value in (("low", low), ("high - 1", end - 1)):
-            if not least <= value <= greatest:
-                raise RuntimeError(f"{name} = {value} is out of bounds for {dtype}")
+        end = end if high is None else _inward(high - 1, dtype, up=False) + 1
     if low >= end:
         raise RuntimeError(f"{dtype} has no number from low={low} to high={high}")
     n, span = math.prod(shape), end - low
@@ -402,11 +403,18 @@ def _greatest(dtype: np.dtype[Any]) -> int:
     return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
 
 
+def _limits(dtype: np.dtype[Any]) -> tuple[float, float]:
+    if dtype.kind == "b":
+        return 0, 1
+    limits: Any = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+    return limits.min, limits.max
+
+
 def _inward(bound: int, dtype: np.dtype[Any], up: bool) -> int:
     """A bound of a draw, moved inward to a number that a float dtype holds, when it would round
     outward."""
     reached = int(dtype.type(bound + 1 if up else bound))
-    if (reached >= bound + 1) if up else (reached <= bound):
+    if (reached >= bound) if up else (reached <= bound):
         return bound
     gap = 2 ** (abs(bound + 1 if up else bound).bit_length() - np.finfo(dtype).nmant - 1)
     return int(reached + gap if up else reached - gap - 1)

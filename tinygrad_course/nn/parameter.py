@@ -6,6 +6,8 @@ are given what was filed. Results computed from one are plain Tensors. Lesson 09
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..autograd.variable import Tensor
 from ..ops.creation import empty
 from ..printing import parameter_repr
@@ -46,6 +48,13 @@ class Parameter(Tensor):
         storage.add_window(parameter)
         parameter.requires_grad_(requires_grad)
         return parameter
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        """A Parameter on memory of its own, without a gradient."""
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
+        copy: Parameter = memo[id(self)]
+        return copy
 
     @property
     def volatile(self) -> bool:

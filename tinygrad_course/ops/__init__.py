@@ -107,3 +107,5 @@ __all__ = [
     "views",
     "window",
 ]
+
+absent.mark()

@@ -26,6 +26,7 @@ PARAMETER = Global("torch._utils", "_rebuild_parameter")
 SIZE = Global("torch", "Size")
 DEVICE = Global("torch", "device")
 ENCODE = Global("_codecs", "encode")
+BYTES = Global("__builtin__", "bytes")
 SET = Global("__builtin__", "set")
 
 STORAGE_NAMES = {Global("torch", d.tensor_type.replace("Tensor", "Storage")): d for d in ALL}

@@ -8,6 +8,7 @@ called. Lesson 18.
 from __future__ import annotations
 
 import pickletools
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from pickle import UnpicklingError
@@ -22,6 +23,7 @@ from ..ops.window import Geometry
 from ..shape import Size
 from ..storage import Storage
 from .names import (
+    BYTES,
     DEVICE,
     DTYPE_NAMES,
     ENCODE,
@@ -32,6 +34,12 @@ from .names import (
     STORAGE_NAMES,
     TENSOR,
     Global,
+)
+
+# What the machine's steps raise where the program makes no sense.
+_DAMAGE = (
+    *(ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError),
+    DeprecationWarning,
 )
 
 LoadStorage = Callable[[DType, str, str, int], Storage]
@@ -54,26 +62,24 @@ class Reader:
         names that are not on the list."""
         at: int | None = 0
         try:
-            for instruction, argument, place in pickletools.genops(program):
-                at = place
-                step = self._STEPS.get(instruction.name)
-                if step is None:
-                    raise UnpicklingError(
-                        f"the file holds the pickle instruction {instruction.name}, which data "
-                        "alone does not need: tg.load runs no code from files"
-                    )
-                step(self, argument)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # of names that are written in a wrong way
+                for instruction, argument, place in pickletools.genops(program):
+                    at = place
+                    self._step(instruction.name, argument)
             (value,) = self._stack
             return value
-        except (
-            ValueError,
-            TypeError,
-            IndexError,
-            KeyError,
-            AttributeError,
-            OverflowError,
-        ) as error:
+        except _DAMAGE as error:
             raise UnpicklingError(f"the pickle is damaged at byte {at}: {error}") from error
+
+    def _step(self, name: str, argument: Any) -> None:
+        step = self._STEPS.get(name)
+        if step is None:
+            raise UnpicklingError(
+                f"the file holds the pickle instruction {name}, which data alone does not need: "
+                "tg.load runs no code from files"
+            )
+        step(self, argument)
 
     # --- values on the stack ----------------------------------------------------------------------
 
@@ -316,6 +322,10 @@ def _make_bytes(text: Any, encoding: Any) -> bytes:
     return text.encode("latin1")
 
 
+def _make_no_bytes() -> bytes:
+    return b""
+
+
 def _make_device(*what: Any) -> Device:
     return Device(*what)
 
@@ -327,5 +337,6 @@ MAKERS: dict[Global, Callable[..., Any]] = {
     SET: _make_set,
     SIZE: _make_size,
     ENCODE: _make_bytes,
+    BYTES: _make_no_bytes,
     DEVICE: _make_device,
 }
