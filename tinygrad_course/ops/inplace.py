@@ -86,6 +86,12 @@ def change(op: type[Op], x: Tensor, others: tuple[Any, ...], params: dict[str, A
         and (edges is not None or (meta.origin and meta.base.requires_grad))
     ):
         meta.require_rewritable("it is being changed")
+    volatile = recording and edges is None and any(map(_is_volatile, others))
+    if volatile and x._base is not None and x.requires_grad:
+        raise RuntimeError(
+            "a view of a tensor with history cannot be changed in place by a volatile Variable, of "
+            "which nothing is recorded: clone() the view first"
+        )
     node = _start(op, edges, inputs) if edges is not None else None
     try:
         forward = op.forward if not watching else watched(op, op.forward)
@@ -105,13 +111,18 @@ def change(op: type[Op], x: Tensor, others: tuple[Any, ...], params: dict[str, A
     before = None if node is None else _snapshot(node, x)
     if out is not target:  # an operation may have written there itself, if it was told to
         target[...] = out
-    if node is None:
-        x._bump()
-        return x
     x._bump()
+    if node is None:
+        if volatile:
+            x._edge, x._make_meta().volatile = None, True
+        return x
     _guard(node, inputs, arrays, out, x, before)
     rebase_history(x, node, 0)
     return x
+
+
+def _is_volatile(x: Any) -> bool:
+    return isinstance(x, Tensor) and x._meta is not None and x._meta.volatile
 
 
 def require_changeable(x: Tensor) -> None:
