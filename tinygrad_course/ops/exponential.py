@@ -6,7 +6,9 @@ their result, from which the derivative follows without the input. Lessons 03 an
 
 from __future__ import annotations
 
-from .registry import Unary
+from ..autograd.node import blank
+from ..autograd.variable import Tensor
+from .registry import Op, Unary
 
 
 class Exp(Unary, method=True, inplace=True, floats=True):
@@ -140,7 +142,22 @@ class Relu(Unary, method=True, inplace=True):
 
     def backward(ctx, g):
         (y,) = ctx.saved
+        return relu_backward(g, y) if isinstance(g, Tensor) else g * (y != 0)
+
+
+class ReluBackward(Op, fn="", node="ThresholdBackwardBackward0"):
+    """g where y != 0, else 0; dg = h where y != 0, dy = 0."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, g, y, /):
+        ctx.save(y)
         return g * (y != 0)
 
+    def backward(ctx, h):
+        (y,) = ctx.saved
+        return relu_backward(h, y), blank(h)
 
+
+relu_backward = ReluBackward.fn
 exp, log, sin, cos = Exp.fn, Log.fn, Sin.fn, Cos.fn
