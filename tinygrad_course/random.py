@@ -62,7 +62,7 @@ class Generator:
     __slots__ = ("__weakref__", "_next_normal", "_seed", "_twister")
 
     _seed: int
-    _twister: np.random.RandomState
+    _twister: np.random.MT19937
     _next_normal: float | None  # the second of a pair of normals, waiting for the next request
 
     def __init__(self, device: Device | str = "cpu") -> None:
@@ -94,7 +94,8 @@ class Generator:
                 f"manual_seed: {seed} does not fit in 64 bits; use -2**63 to 2**64 - 1"
             )
         self._seed = int(seed) % 2**64
-        self._twister = np.random.RandomState(self._seed % 2**32)
+        self._twister = np.random.MT19937(0)
+        np.random.RandomState(self._twister).seed(self._seed % 2**32)
         self._next_normal = None
         return self
 
@@ -113,7 +114,7 @@ class Generator:
         return from_numpy(self._bytes())
 
     def _bytes(self) -> npt.NDArray[np.uint8]:
-        twister = self._twister.get_state(legacy=False)["state"]
+        twister: Any = self._twister.state["state"]
         state = np.zeros(1, _STATE)
         state["seed"], state["seeded"] = self._seed, 1
         state["key"], state["next"] = twister["key"], twister["pos"]
@@ -143,19 +144,19 @@ class Generator:
         if left == 1:  # PyTorch writes next = 0 when the seed was set and nothing drawn since
             position = 624
         key = record["key"].astype(np.uint32)
-        self._twister = np.random.RandomState(0)
-        self._twister.set_state(("MT19937", key, position, 0, 0.0))
+        self._twister.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": position}}
         self._seed = int(record["seed"])
         self._next_normal = float(record["normal"]) if record["has_normal"] else None
         return self
 
     def words(self, n: int) -> npt.NDArray[np.uint32]:
         """The next n 32-bit words."""
-        return self._twister.randint(0, 2**32, n, dtype=np.uint32)
+        return self._twister.random_raw(n).astype(np.uint32)
 
     def double_words(self, n: int) -> npt.NDArray[np.uint64]:
         """The next n 64-bit words, of two 32-bit words each, the first one high."""
-        return self._twister.randint(0, 2**64, n, dtype=np.uint64)
+        words = self._twister.random_raw(2 * n)
+        return words[::2] << np.uint64(32) | words[1::2]
 
 
 default_generator = Generator()

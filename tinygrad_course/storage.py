@@ -218,7 +218,7 @@ def _extent(array: Array) -> int:
 
 def storage_of(array: Array, resizable: bool = True) -> Storage:
     """A storage over the memory from the first to the last element of `array`."""
-    if array.size == 0:
+    if array.flags.c_contiguous or array.size == 0:
         return Storage(array.reshape(-1), resizable)
     as_strided = backend_of(array).xp.lib.stride_tricks.as_strided
     return Storage(as_strided(array, (_extent(array),), (array.itemsize,)), resizable)

@@ -50,10 +50,10 @@ def new_array(xp: Any, dtype: Any, shape: tuple[int, ...], strides: tuple[int, .
 
 def copied(xp: Any, x: Any, dtype: Any, memory_format: MemoryFormat) -> Any:
     """A copy of the array `x` in `dtype`, in the memory order of `x` or another one."""
-    if memory_format is contiguous_format or (
-        memory_format is preserve_format and x.flags.c_contiguous
-    ):
+    if memory_format is contiguous_format:
         return x.astype(dtype, order="C", copy=True)
+    if memory_format is preserve_format and x.flags.forc:
+        return x.astype(dtype, order="K", copy=True)
     strides = strides_for(x.shape, tuple(s // x.itemsize for s in x.strides), memory_format)
     copy = new_array(xp, dtype, x.shape, strides)
     copy[...] = x
@@ -273,6 +273,8 @@ def fill(input: Tensor, value: Any) -> Tensor:
 def _converting(dtype: DType) -> Any:
     def convert(self: Tensor, memory_format: MemoryFormat = preserve_format) -> Tensor:
         """The tensor in another dtype: itself when it has it."""
+        if self.dtype is dtype and memory_format is preserve_format:
+            return self
         return to(self, dtype, memory_format=memory_format)
 
     return convert

@@ -297,8 +297,9 @@ def like(name: str, x: Any, options: Any) -> tuple[Plan, Any]:
     if given.get("device") is None and x.device.type != "cpu":
         given["device"] = x.device
     plan, a = Plan(name, given, x.dtype), x._array
-    if memory_format is preserve_format and a.flags.c_contiguous:
-        return plan, plan.xp.empty(a.shape, plan.numpy_type)
+    if memory_format is preserve_format and a.flags.forc:
+        order = "C" if a.flags.c_contiguous else "F"
+        return plan, plan.xp.empty(a.shape, plan.numpy_type, order=order)
     strides = strides_for(a.shape, x.stride(), memory_format)
     return plan, new_array(plan.xp, plan.numpy_type, a.shape, strides)
 

@@ -114,7 +114,7 @@ def sizes_of(name: str, size: tuple[Any, ...], options: dict[str, Any]) -> tuple
         size = (options.pop("size"),)
     elif not size:
         raise TypeError(f"{name}() missing 1 required positional argument: 'size'")
-    if len(size) == 1 and isinstance(size[0], Sequence):
+    if len(size) == 1 and type(size[0]) is not int and isinstance(size[0], Sequence):
         return sizes_in(name, size[0])
     return sizes_in(name, size)
 
@@ -122,11 +122,21 @@ def sizes_of(name: str, size: tuple[Any, ...], options: dict[str, Any]) -> tuple
 def sizes_in(name: str, size: Any) -> tuple[int, ...]:
     """A sequence of sizes as a tuple of ints; TypeError for anything else, RuntimeError for
     negative ones."""
-    if not isinstance(size, Sequence) or isinstance(size, str):
+    if not isinstance(size, tuple | list) and (
+        not isinstance(size, Sequence) or isinstance(size, str)
+    ):
         raise TypeError(f"{name}(): size must be a tuple of ints, not {type(size).__name__}")
     for n in size:
-        if isinstance(n, bool):
-            raise TypeError(f"{name}(): size must be a tuple of ints, not of bools")
-    sizes = tuple(n if type(n) is int else as_int(n, "size") for n in size)
-    require_sizes(sizes)
-    return sizes
+        if type(n) is not int:
+            size = [_size(name, n) for n in size]
+            break
+    for n in size:
+        if n < 0:
+            require_sizes(size)
+    return tuple(size)
+
+
+def _size(name: str, n: Any) -> int:
+    if isinstance(n, bool):
+        raise TypeError(f"{name}(): size must be a tuple of ints, not of bools")
+    return as_int(n, "size")
