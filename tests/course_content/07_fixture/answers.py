@@ -1,6 +1,5 @@
 """Right and wrong answers to the exercises of the tests' lesson."""
 
-
 # %% setup
 import numpy as np
 
