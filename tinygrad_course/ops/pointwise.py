@@ -258,8 +258,7 @@ class Logit(Unary, method=True, inplace=True, floats=True):
         x, eps = ctx.saved
         slope = g / (x * (1 - x) + 0)  # + 0 makes 0 of -0, and so the slope at it +inf
         low, high = (0, 1) if eps is None else (eps, 1 - eps)
-        outside = g * (math.nan if eps is None else 0)
-        return where((x < low) | (x > high), outside, slope)
+        return where((x < low) | (x > high), math.nan if eps is None else 0.0, slope)
 
 
 # --- mixing ---------------------------------------------------------------------------------------
