@@ -15,6 +15,7 @@ import pytest
 import tinygrad_course as tg
 from tinygrad_course.serialization import archive, reader
 
+from . import fake_cuda
 from .parity.both import same, seen
 
 DTYPES = ("float16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool")
@@ -488,6 +489,22 @@ def test_map_location(torch):
         for place in (None, {"cpu": "cpu"}, "cuda"):
             with pytest.raises(RuntimeError, match=r"device 'cuda.*map_location='cpu'"):
                 tg.load(on_cuda(torch), map_location=place)
+
+
+def test_tensors_go_back_to_their_device(torch):
+    with fake_cuda.pretended():
+        ours = tg.arange(6).cuda().view(2, 3).t()
+        for file in (written(tg.save, ours), on_cuda(torch)):
+            assert plain_tensor(tg.load(file)).is_cuda
+            file.seek(0)
+            assert not plain_tensor(tg.load(file, "cpu")).is_cuda
+        assert tg.load(written(tg.save, ours)).tolist() == ours.tolist()
+        assert tg.load(written(tg.save, tg.ones(1)), lambda storage, _: storage.cuda()).is_cuda
+        assert tg.load(written(tg.save, tg.ones(1)), "cuda").is_cuda
+
+
+def plain_tensor(value):
+    return value["w"] if isinstance(value, dict) else value
 
 
 # --- the machine ----------------------------------------------------------------------------------

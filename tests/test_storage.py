@@ -10,6 +10,7 @@ import pytest
 
 import tinygrad_course as tg
 
+from . import fake_cuda
 from .parity.both import attempt, both, refused
 
 KINDS = {
@@ -286,6 +287,29 @@ def test_cuda_types_need_a_device():
         for make in (tg.cuda.FloatTensor, tg.cuda.FloatStorage):
             with pytest.raises(RuntimeError, match="cuda"):
                 make(2)
+
+
+def test_types_of_a_device():
+    with fake_cuda.pretended():
+        x = tg.cuda.FloatTensor([1, 2])
+        assert x.type() == "torch.cuda.FloatTensor" and isinstance(x, tg.cuda.FloatTensor)
+        assert not isinstance(x, tg.FloatTensor) and isinstance(x.storage(), tg.cuda.FloatStorage)
+        assert tg.ones(2).type("torch.cuda.LongTensor").type() == "torch.cuda.LongTensor"
+        assert x.type("torch.DoubleTensor").type() == "torch.DoubleTensor"
+        assert x.new(3).is_cuda and x.new([4]).tolist() == [4]
+        view = x[1:]
+        x.storage().resize_(10)
+        x[1] = 7
+        assert view.tolist() == [7] and x.storage().type() == "torch.cuda.FloatStorage"
+        assert x.storage().cpu().tolist()[:2] == [1, 7] and x.storage()[1] == 7
+        assert x.storage().copy_(tg.FloatStorage(10).fill_(3)).tolist() == [3] * 10
+        assert tg.cuda.FloatTensor(tg.cuda.FloatStorage([1])).set_(x.storage()).numel() == 10
+        for call in (lambda: tg.FloatTensor(x), lambda: tg.cuda.FloatTensor(tg.ones(2))):
+            with pytest.raises(TypeError, match="convert with"):
+                call()
+        for call in (lambda: tg.FloatTensor(x.storage()), lambda: x.set_(tg.FloatStorage(2))):
+            with pytest.raises(RuntimeError, match="Expected a Storage"):
+                call()
 
 
 # --- orders in memory -----------------------------------------------------------------------------

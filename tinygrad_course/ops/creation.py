@@ -197,7 +197,7 @@ def logspace(
     """
     plan = Plan("logspace", options, get_default_dtype())
     points = _spaced("logspace", start, end, steps, plan)
-    return plan.finish(plan.xp.power(points.dtype.type(base), points).astype(plan.numpy_type))
+    return plan.finish(plan.xp.power(float(base), points).astype(plan.numpy_type))
 
 
 def _spaced(name: str, start: Any, end: Any, steps: Any, plan: Plan) -> Any:
@@ -214,14 +214,14 @@ def _spaced(name: str, start: Any, end: Any, steps: Any, plan: Plan) -> Any:
     kind = np.dtype(np.float64) if whole else plan.numpy_type
     if whole:  # what an integer type cannot hold wraps around in it
         start, end = (np.int64(v).astype(plan.numpy_type) for v in (start, end))
-    start, end = kind.type(start), kind.type(end)
+    first, last = kind.type(start), kind.type(end)
     if steps < 2:
-        return plan.xp.full(steps, start, kind)
+        return plan.xp.full(steps, first, kind)
     # The step is rounded, as in PyTorch; step · place + start is rounded once, hence in float64.
-    step = np.float64((end - start) / kind.type(steps - 1))
+    step, start, end = float((last - first) / kind.type(steps - 1)), float(first), float(last)
     places, half = plan.xp.arange(steps), steps // 2
-    first, second = start + step * places[:half], end - step * (steps - 1 - places[half:])
-    return plan.xp.concatenate([first, second]).astype(kind)
+    halves = [start + step * places[:half], end - step * (steps - 1 - places[half:])]
+    return plan.xp.concatenate(halves).astype(kind)
 
 
 # --- two dims -------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..autograd.variable import Tensor
-from ..device import backend_of
+from ..device import Device, backend_of
 from ..dtype import DType
 from ..layout import contiguous_format, preserve_format, row_major, strides_for
 from ..storage import Storage, UntypedStorage
@@ -25,12 +25,12 @@ def adopt(tensor: Tensor, storage: Storage) -> Tensor:
     return tensor
 
 
-def of_type(storage: Storage | UntypedStorage, dtype: DType) -> Storage:
-    """The typed storage; RuntimeError when it is not of `dtype`."""
+def of_type(storage: Storage | UntypedStorage, dtype: DType, device: Device) -> Storage:
+    """The typed storage; RuntimeError when it is not of `dtype`, or on another kind of device."""
     found = storage._typed if isinstance(storage, UntypedStorage) else storage
-    if found.dtype is not dtype:
+    if found.dtype is not dtype or found.device.type != device.type:
         raise RuntimeError(
-            f"Expected a Storage of {dtype!r}, but got {found.type()}, of {found.dtype!r}"
+            f"Expected a Storage of {dtype!r} on {device.type}, but got {found.type()}"
         )
     return found
 
@@ -74,7 +74,7 @@ def set_(
             )
         storage, window = source.storage(), Geometry.of(source)
     elif isinstance(source, Storage | UntypedStorage):
-        storage = of_type(source, self.dtype)
+        storage = of_type(source, self.dtype, self.device)
         window = Geometry((storage.size(),), (1,), 0)
     else:
         raise TypeError(

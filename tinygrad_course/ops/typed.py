@@ -65,7 +65,7 @@ def typed_tensor(
     if isinstance(data, Size):
         return empty(data, dtype=dtype, device=place)
     if isinstance(data, Storage | UntypedStorage):
-        storage = of_type(data, dtype)
+        storage = of_type(data, dtype, place)
         return adopt(Tensor._wrap(storage._buffer[...]), storage)
     if isinstance(data, Tensor):
         if data.dtype is not dtype or data.device.type != place.type:
