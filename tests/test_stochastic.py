@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tinygrad_course as tg
-from tinygrad_course.autograd.stochastic import StochasticFunction
+from tinygrad_course.autograd import StochasticFunction
 from tinygrad_course.examples import bandit
 
 from .death import death
@@ -177,6 +177,33 @@ def test_the_mean_over_many_draws_is_the_gradient_of_the_expectation():
     x.reinforce(x.detach() * 3 + 2)
     x.backward()
     assert p.grad.mean().item() == pytest.approx(-3, abs=0.2)
+
+
+class Exponential(StochasticFunction):
+    """A user's own: x with density rate · exp(-rate · x)."""
+
+    def forward(self, rate):
+        x = tg.empty_like(rate).exponential_() / rate
+        self.save_for_backward(rate, x)
+        return x
+
+    def backward(self, reward):
+        rate, x = self.saved_tensors
+        return -reward * (1 / rate - x)
+
+
+def test_a_users_own_distribution(torch):
+    rate = leaf(0.5, 2.0, 3.0)
+    x = Exponential()(rate)
+    drawn = torch.tensor(x.tolist(), dtype=torch.float64)
+    (expected,) = score(
+        torch, lambda r: torch.distributions.Exponential(r).log_prob(drawn), [rate], rewards(3)
+    )
+    (found,) = reinforced(x, rewards(3), [rate])
+    np.testing.assert_allclose(found, expected)
+    y = Exponential()(rate)
+    y.reinforce(2)
+    assert y.creator.reward.tolist() == [2, 2, 2] and y.creator.reward.dtype is tg.float64
 
 
 # --- what is recorded -----------------------------------------------------------------------------

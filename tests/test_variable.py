@@ -255,3 +255,10 @@ def test_unfilled_grad_of_a_result_warns():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert w.grad is None
+
+
+def test_creators_of_the_engine_tell_what_functions_tell():
+    y = w * tg.ones(2)
+    assert (y.creator.num_inputs, y.creator.num_outputs) == (2, 1)
+    assert y.creator.needs_input_grad == (True, False)
+    assert w.max(0)[0].creator.num_outputs == 2

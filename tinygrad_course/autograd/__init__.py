@@ -12,6 +12,7 @@ from .engine import backward, grad
 from .function import Function, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from .stochastic import StochasticFunction
 from .variable import Variable
 from .watch import OpHook
 
@@ -19,6 +20,7 @@ __all__ = [
     "Function",
     "GradcheckError",
     "OpHook",
+    "StochasticFunction",
     "Variable",
     "backward",
     "detect_anomaly",

@@ -166,6 +166,21 @@ class Node:
         """The name `next_functions` had before PyTorch 0.2."""
         return self.next_functions
 
+    @property
+    def num_inputs(self) -> int:
+        """How many inputs forward took."""
+        return len(self.edges)
+
+    @property
+    def num_outputs(self) -> int:
+        """How many outputs forward returned."""
+        return len(self.outputs)
+
+    @property
+    def needs_input_grad(self) -> tuple[bool, ...]:
+        """For each input, whether it needs a gradient."""
+        return tuple(e is not None for e in self.edges)
+
     def name(self) -> str:
         """The name of the operation's backward, e.g. 'MulBackward0'."""
         return self.node_name

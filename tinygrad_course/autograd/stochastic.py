@@ -11,6 +11,8 @@ from __future__ import annotations
 from numbers import Number
 from typing import Any
 
+import numpy as np
+
 from .. import random as generators
 from ..device import backend_of, move
 from ..shape import broadcast_shapes
@@ -28,11 +30,11 @@ class StochasticFunction(Function):
     """
 
     reward: Tensor | None = None
-    drawn: tuple[tuple[int, ...], Any]  # shape of the draw, and the dtype of its reward
+    drawn: tuple[tuple[int, ...], Any, Any]  # the reward's shape, dtype and device
 
     def reinforce(self, reward: Any) -> None:
         """Attaches the reward: a number, or a tensor with one for each element drawn."""
-        shape, dtype = self.drawn
+        shape, dtype, device = self.drawn
         if isinstance(reward, Tensor):
             if reward.dtype is not dtype:
                 raise TypeError(
@@ -48,12 +50,9 @@ class StochasticFunction(Function):
             raise TypeError(f"a reward is a number or a tensor, not {type(reward).__name__}")
         if self.reward is not None:
             raise RuntimeError("you can only reinforce a stochastic Function once: draw anew")
-        self.reward = reward if isinstance(reward, Tensor) else self._full(reward)
-
-    def _full(self, reward: Any) -> Tensor:
-        (probabilities, *_) = self.saved_tensors
-        full: Tensor = probabilities.new_full(self.drawn[0], float(reward))
-        return full
+        if not isinstance(reward, Tensor):
+            reward = Tensor._wrap(move(np.full(shape, reward, dtype.numpy), device))
+        self.reward = reward
 
     def required_reward(self) -> Tensor:
         """The reward; RuntimeError when there is none."""
@@ -77,7 +76,7 @@ class StochasticFunction(Function):
     ) -> Any:
         result = super()._output(output, i, inputs, dirty, record, volatile)
         if record:
-            self.drawn = tuple(result.shape), inputs[0].dtype
+            self.drawn = tuple(result.shape), inputs[0].dtype, result.device
             if not result.requires_grad:
                 result._meta = _DrawnMeta(self)
         return result
