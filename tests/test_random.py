@@ -5,7 +5,7 @@ import pytest
 
 import tinygrad_course as tg
 from tinygrad_course import random as tg_random
-from tinygrad_course.random import Generator
+from tinygrad_course.random import Generator, generator
 
 SIZES = [*range(41), 100, 1000, 10007]
 FLOATS = ["float32", "float64", "float16"]
@@ -26,7 +26,7 @@ def pair(torch, seed):
 def assert_same_state(ours, theirs):
     """Equal key, position and waiting normal: both have drawn equally many words."""
     a, b = ours.get_state().numpy(), theirs.get_state().numpy()
-    a, b = a.view(tg_random._STATE)[0], b.view(tg_random._STATE)[0]
+    a, b = a.view(generator._STATE)[0], b.view(generator._STATE)[0]
     assert (a["key"] == b["key"]).all()
     assert a["left"] == b["left"]
     assert a["has_normal"] == b["has_normal"]
