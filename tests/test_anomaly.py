@@ -129,6 +129,16 @@ def test_the_line_is_the_callers_own_also_through_layers():
     assert frame.filename == __file__ and frame.line.endswith("# forward")
 
 
+def test_nan_behind_a_change_of_a_view_shows_the_line():
+    x = tg.tensor([0.0, 1.0], requires_grad=True)
+    with detect_anomaly(), pytest.raises(RuntimeError) as caught:
+        y = x * 1
+        y[:1].sqrt_()  # in place
+        (y * tg.zeros(2)).sum().backward()
+    assert "SqrtBackward0 was recorded" in str(caught.value)
+    assert line_in(str(caught.value), "in place")
+
+
 def test_nodes_recorded_before_have_no_line():
     x = tg.ones(2, requires_grad=True)
     y = x.exp()

@@ -24,6 +24,9 @@ class Recorder(OpHook):
     def after_forward(self, op, args, results, node):
         self.log.append(("after", op_name(op), None if node is None else node.name()))
 
+    def failed_forward(self, op, error):
+        self.log.append(("failed", op_name(op), type(error).__name__))
+
     def before_backward(self, node, grads):
         self.log.append(("before", node.name()))
 
@@ -120,6 +123,12 @@ class Twice(Function):
         raise ValueError("broken")
 
 
+class Never(Function):
+    @staticmethod
+    def forward(ctx, x):
+        raise ValueError("broken")
+
+
 def test_functions_are_seen_around_what_they_call_and_failures_are_told():
     with Recorder() as seen:
         y = Twice.apply(x())
@@ -130,6 +139,12 @@ def test_functions_are_seen_around_what_they_call_and_failures_are_told():
     ]  # fmt: skip
     assert seen.log[3][2] == "TwiceBackward"
     assert seen.log[-1] == ("failed", "TwiceBackward", "ValueError")
+
+
+def test_a_kernel_that_fails_is_told():
+    with Recorder() as seen, pytest.raises(ValueError, match="broken"):
+        Never.apply(x())
+    assert seen.log == [("before", "Never"), ("failed", "Never", "ValueError")]
 
 
 def test_several_hooks_nest_like_their_blocks():
@@ -217,6 +232,15 @@ def test_tracer_writes_a_line_for_each_operation():
     ]
 
 
+def test_tracer_finds_back_after_a_failure():
+    lines = []
+    with Tracer(lines.append):
+        with pytest.raises(ValueError, match="broken"):
+            Never.apply(x())
+        x().exp()
+    assert lines == ["Never raised ValueError", "Exp (2, 2) -> (2, 2)"]
+
+
 def test_tracer_indents_and_tells_failures():
     lines = []
     with Tracer(lines.append), pytest.raises(ValueError, match="broken"):
@@ -226,3 +250,11 @@ def test_tracer_indents_and_tells_failures():
         "Twice (2, 2) -> (2, 2)",
         "TwiceBackward raised ValueError",
     ]
+
+
+def test_random_programs_take_the_long_way_to_the_same_end():
+    reason = "PyTorch is the oracle of this test"
+    walks = pytest.importorskip("tests.parity.walks", reason=reason)
+    with OpHook():
+        found = {seed: walks.first_difference(walks.program(seed)) for seed in range(1000, 1060)}
+    assert found == dict.fromkeys(found)

@@ -313,7 +313,7 @@ class Runner:
         for other in others:
             if not isinstance(other, self.lib.Tensor):
                 continue
-            if kind == "call" and other.stride() != x.stride():
+            if kind == "call" and _steps(other) != _steps(x):
                 if not (x.is_contiguous() and other.is_contiguous()):
                     raise LookupError("laid out differently")
             elif kind == "put" or (kind == "change" and x is not other):
@@ -375,7 +375,8 @@ class Runner:
                 allow_unused=True,
             )
             # In fresh memory: how a gradient lies, and of which version it is, is nobody's promise.
-            return None if g is None else g.contiguous() * 1
+            # And away from 0, where the last bit would decide comparisons and kinks.
+            return None if g is None else g.contiguous() + 0.125
         x.backward(self.weights(x), retain_graph=rest[1])
         return [self.grad(t) for t in self.pool]
 
@@ -386,10 +387,9 @@ class Runner:
         fn = x.grad_fn  # first: PyTorch finds the new history of a stale view when asked for this
         # How fresh results lie is in the samples; of several tensors that lie differently it is
         # nobody's promise.
-        steps = [s for n, s in zip(x.shape, x.stride(), strict=True) if n > 1]
         return (
             tuple(x.shape),
-            steps if x._base is not None else None,
+            _steps(x) if x._base is not None else None,
             x.requires_grad,
             fn is None,
             x.is_leaf,
@@ -416,6 +416,11 @@ class Runner:
         except Exception as error:
             self.log.append(type(error).__name__)
         self.log += [self.grad(x) for x in alive] + self.hooked
+
+
+def _steps(x: Any) -> list[int]:
+    """The strides of the dims along which there are steps."""
+    return [s for n, s in zip(x.shape, x.stride(), strict=True) if n > 1]
 
 
 def _start(x: Any) -> Any:

@@ -7,6 +7,7 @@ Lesson 08.
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from pathlib import Path
@@ -16,7 +17,7 @@ from ..device import xp_of
 from .node import Node, recorded_at
 from .watch import OpHook, unwatch, watch, watching
 
-_ENGINE = str(Path(__file__).parents[1])
+_ENGINE = f"{Path(__file__).parents[1]}{os.sep}"
 
 
 class _Detector(OpHook):

@@ -234,6 +234,7 @@ Node.needs = Node.__dict__["edges"]
 
 def recorded_at(node: Node) -> str:
     """The line of the forward pass that recorded `node`, when anomaly mode noted it, else ''."""
+    node = getattr(node, "node", node)  # a CopySlices stands for the operation inside it
     frame = None if node.hooks is None else node.hooks.metadata.get("traceback_")
     if frame is None:
         return ""

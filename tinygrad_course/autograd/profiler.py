@@ -97,6 +97,9 @@ class Tracer(OpHook):
     ) -> None:
         self._line(op_name(op), args, results)
 
+    def failed_forward(self, op: type[Node], error: Exception) -> None:
+        self._line(f"{op_name(op)} raised {type(error).__name__}", ())
+
     def before_backward(self, node: Node, grads: tuple[Any, ...]) -> None:
         self._depth += 1
 

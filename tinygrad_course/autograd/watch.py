@@ -22,9 +22,10 @@ class OpHook:
     `after_forward(op, args, results, node)`, where `op` is the operation's class, `args` and
     `results` are the arrays and parameters of its kernel (Tensors for a Function), and `node` is
     what is being recorded (None when nothing is). Each node of a backward pass calls
-    `before_backward(node, grads)` and `after_backward(node, grads, results)` or, when it raises,
-    `failed_backward(node, error)`; gradients are arrays, or Tensors under create_graph. Several
-    hooks nest like their blocks. Threads share them.
+    `before_backward(node, grads)` and `after_backward(node, grads, results)`; gradients are arrays,
+    or Tensors under create_graph. What raises an error calls `failed_forward(op, error)` or
+    `failed_backward(node, error)` instead of the latter. Several hooks nest like their blocks.
+    Threads share them.
 
     >>> import tinygrad_course as tg
     >>> class Count(tg.autograd.OpHook):
@@ -42,6 +43,9 @@ class OpHook:
         self, op: type[Node], args: tuple[Any, ...], results: tuple[Any, ...], node: Node | None
     ) -> None:
         """It has computed."""
+
+    def failed_forward(self, op: type[Node], error: Exception) -> None:
+        """It has raised `error`, which goes on to the caller."""
 
     def before_backward(self, node: Node, grads: tuple[Any, ...]) -> None:
         """A node is about to turn the gradients of its outputs into those of its inputs."""
@@ -88,10 +92,15 @@ def watched(op: type[Node], forward: Callable[..., Any]) -> Callable[..., Any]:
         hooks = tuple(watching)
         for hook in hooks:
             hook.before_forward(op, args)
-        result = forward(ctx, xp, *args, **params)
-        results = result if type(result) is tuple else (result,)
-        for hook in reversed(hooks):
-            hook.after_forward(op, args, results, ctx if isinstance(ctx, Node) else None)
+        try:
+            result = forward(ctx, xp, *args, **params)
+            results = result if type(result) is tuple else (result,)
+            for hook in reversed(hooks):
+                hook.after_forward(op, args, results, ctx if isinstance(ctx, Node) else None)
+        except Exception as error:
+            for hook in reversed(hooks):
+                hook.failed_forward(op, error)
+            raise
         return result
 
     return run
