@@ -1,9 +1,10 @@
 """LeNet learns to read handwritten digits: the whole of the course in a hundred lines.
 
-    python -m tinygrad_course.examples.lenet_digits
+    OPENBLAS_NUM_THREADS=1 python -m tinygrad_course.examples.lenet_digits
 
 trains the network of the course's notes on 1,438 digits and counts its mistakes on the 359 it never
-saw. With `import torch` and a torch Dataset of the same digits, the loop would be the same. Lesson
+saw. With `import torch` and a torch Dataset of the same digits, the loop would be the same. One
+BLAS thread, since on a busy machine two take ten times as long for products of this size. Lesson
 15.
 """
 
