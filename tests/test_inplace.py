@@ -454,6 +454,7 @@ def test_frozen_views(lib):
         y = x * 1
         parts = y.unbind() if cut == "unbind" else getattr(y, cut)(2)
         seen.append(attempt(lambda parts=parts: parts[0].mul_(2)))
+        seen.append(attempt(lambda parts=parts: parts[0].unsqueeze(0).mul_(2)))
         y.add_(1)
         seen.append(attempt(lambda parts=parts: parts[0] * 2))
         seen.append(y.sum().backward())

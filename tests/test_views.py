@@ -138,6 +138,19 @@ def test_view_of_what_is_not_row_major(lib):
     return log
 
 
+@both
+def test_windows_on_what_overlaps_itself(lib):
+    log = []
+    for shape, size, stride in (((2, 2), (1,), (1,)), ((3, 2), (2, 2), (0, 1)), ((2,), (2,), (1,))):
+        x = lib.tensor([1.0, 2.0], requires_grad=True)
+        y = x.expand(shape).as_strided(size, stride, 0)
+        (y * y).sum().backward()
+        log += [y, x.grad]
+    x = lib.arange(4.0).requires_grad_()
+    (x.unfold(0, 2, 1).as_strided((2, 2), (2, 1)) ** 2).sum().backward()
+    return [*log, x.grad]
+
+
 # --- storages -------------------------------------------------------------------------------------
 
 
