@@ -204,6 +204,46 @@ def test_gradients_are_where_their_tensors_are(device):
         (w * 2).backward(tg.ones(3))
 
 
+def test_tools_of_autograd_on_the_device(device):
+    autograd = tg.autograd
+    x = tg.tensor([0.3, 0.7], dtype=tg.float64, device=device, requires_grad=True)
+    assert autograd.gradcheck(lambda x: x.tanh() * x, x)
+    assert autograd.gradgradcheck(lambda x: x**3, x, fast_mode=True)
+    rows = autograd.functional.jacobian(lambda x: x * x.sum(), x)
+    twice = autograd.functional.hessian(lambda x: (x**3).sum(), x)
+    assert rows.device.type == twice.device.type == "cuda"
+    assert np.allclose(rows.cpu().numpy(), [[1.3, 0.3], [0.7, 1.7]])
+    assert np.allclose(twice.cpu().numpy(), [[1.8, 0], [0, 4.2]])
+
+    with autograd.detect_anomaly(), pytest.raises(RuntimeError, match="SqrtBackward0.*nan"):
+        ((x - x).sqrt() * 0).sum().backward()
+    seen = []
+    x.grad = None
+    x.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad.device.type))
+    with autograd.profiler.Timer() as timer:
+        (x * 2).sum().backward()
+    assert seen == ["cuda"] and timer.calls["MulBackward0"] == 1
+
+
+@pytest.mark.parametrize(
+    "draw", [tg.bernoulli, lambda p: tg.normal(p, p), lambda p: p.multinomial(2, True)]
+)
+def test_draws_on_the_device(device, draw):
+    grads = []
+    for where in ("cpu", device):
+        tg.manual_seed(0)
+        p = tg.tensor([0.3, 0.7], device=where, requires_grad=True)
+        x = draw(p)
+        elsewhere = "cpu" if where == device else device
+        with pytest.raises(TypeError, match=f"on {elsewhere}"):
+            x.reinforce(tg.tensor([1.0, -2.0], device=elsewhere))
+        x.reinforce(tg.tensor([1.0, -2.0], device=where))
+        assert x.device == x.creator.reward.device == p.device
+        tg.autograd.backward([x], [None])
+        grads.append(p.grad.cpu().numpy())
+    assert np.allclose(*grads)
+
+
 def test_moving(device):
     x = tg.arange(6.0).view(2, 3).t()
     y = x.to(device)

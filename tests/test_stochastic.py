@@ -248,7 +248,7 @@ def test_nothing_is_recorded_when_nothing_needs_a_gradient():
 def test_reward_checks():
     p = leaf(0.2, 0.8)
     x = p.bernoulli()
-    with pytest.raises(TypeError, match=r"FloatTensor.*expected torch\.DoubleTensor"):
+    with pytest.raises(TypeError, match=r"FloatTensor on cpu.*expected torch\.DoubleTensor"):
         x.reinforce(tg.ones(2))
     with pytest.raises(ValueError, match=r"size \[3\].*size \[2\]"):
         x.reinforce(tg.ones(3, dtype=tg.float64))

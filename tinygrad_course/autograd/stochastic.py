@@ -36,10 +36,11 @@ class StochasticFunction(Function):
         """Attaches the reward: a number, or a tensor with one for each element drawn."""
         shape, dtype, device = self.drawn
         if isinstance(reward, Tensor):
-            if reward.dtype is not dtype:
+            if reward.dtype is not dtype or reward.device != device:
                 raise TypeError(
-                    f"mismatch between reward and output type: got {reward.type()}, but expected "
-                    f"torch.{dtype.tensor_type}, the type of the probabilities"
+                    f"mismatch between reward and output type: got {reward.type()} on "
+                    f"{reward.device}, but expected torch.{dtype.tensor_type} on {device}, the type "
+                    "and place of the probabilities"
                 )
             if reward.shape != shape:
                 raise ValueError(
