@@ -215,7 +215,7 @@ def test_tools_of_autograd_on_the_device(device):
     assert np.allclose(rows.cpu().numpy(), [[1.3, 0.3], [0.7, 1.7]])
     assert np.allclose(twice.cpu().numpy(), [[1.8, 0], [0, 4.2]])
 
-    with autograd.detect_anomaly(), pytest.raises(RuntimeError, match="SqrtBackward0.*nan"):
+    with autograd.detect_anomaly(), pytest.raises(RuntimeError, match="SqrtBackward0"):
         ((x - x).sqrt() * 0).sum().backward()
     seen = []
     x.grad = None

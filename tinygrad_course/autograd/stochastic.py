@@ -39,8 +39,8 @@ class StochasticFunction(Function):
             if reward.dtype is not dtype or reward.device != device:
                 raise TypeError(
                     f"mismatch between reward and output type: got {reward.type()} on "
-                    f"{reward.device}, but expected torch.{dtype.tensor_type} on {device}, the type "
-                    "and place of the probabilities"
+                    f"{reward.device}, but expected torch.{dtype.tensor_type} on {device}, as the "
+                    "probabilities are"
                 )
             if reward.shape != shape:
                 raise ValueError(
