@@ -190,17 +190,17 @@ FAULTS: dict[str, tuple[str, Edit, str]] = {
     "an answer to nothing": (
         "answers.py",
         lambda s: s.replace("# %% right double:", "# %% right doubel:"),
-        "answers.py:8: checks.py has no exercise 'doubel'",
+        "answers.py:7: checks.py has no exercise 'doubel'",
     ),
     "a wrong answer without words": (
         "answers.py",
         lambda s: s.replace("# says: x ** 2 is x times x; twice x is x plus x.\n", ""),
-        "answers.py:21: a wrong answer needs a '# says:' line",
+        "answers.py:20: a wrong answer needs a '# says:' line",
     ),
     "a cell of no sort": (
         "answers.py",
         lambda s: s.replace("# %% right double: by addition", "# %% rigth double"),
-        "answers.py:8: a cell begins '# %% right NAME: what'",
+        "answers.py:7: a cell begins '# %% right NAME: what'",
     ),
 }
 
