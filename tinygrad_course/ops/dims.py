@@ -23,7 +23,7 @@ def row_major(y: Array) -> Array:
     """`y` in row-major memory, as PyTorch's reductions make it; NumPy's follow their input."""
     if not y.flags.c_contiguous:
         return y.copy()
-    if y.ndim < 2 or not y.flags.f_contiguous:
+    if y.ndim < 2 or 1 not in y.shape:
         return y
     # Where a size is 1 NumPy's flags say nothing of the strides, which PyTorch shows all the same.
     return y.reshape(-1).reshape(y.shape)

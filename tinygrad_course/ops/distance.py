@@ -8,6 +8,7 @@ from typing import Any
 
 from ..autograd.variable import Tensor
 from ..shape import broadcast_shapes, wrap_dim
+from .dims import row_major
 from .elementwise import where
 from .inplace import change
 from .norms import VectorNorm
@@ -39,7 +40,7 @@ class Cdist(Op, fn=""):
             out = size.max(-1) if size.shape[-1] else xp.zeros(size.shape[:-1], x.dtype)
         else:
             out = (size**p).sum(-1) ** (1 / p)
-        out = xp.ascontiguousarray(out)
+        out = row_major(out)
         ctx.save(x, y, out, p)
         return out
 
@@ -136,7 +137,7 @@ class Renorm(Op, fn=""):
     def forward(ctx, xp, x, /, p, dims, maxnorm):
         ctx.save(x, p, dims, maxnorm)
         norms = VectorNorm.fn(x, p, dims, True)
-        return xp.ascontiguousarray(x * _factor(norms, maxnorm))
+        return row_major(x * _factor(norms, maxnorm))
 
     def backward(ctx, g):
         x, p, dims, maxnorm = ctx.saved

@@ -73,7 +73,7 @@ class BlankFlat(Op, fn=""):
 
     def forward(ctx, xp, x, places, /):
         ctx.save(places)
-        out = x.copy()
+        out = xp.array(x)
 
         def write(vector: Array) -> None:
             vector[places.reshape(-1)] = 0

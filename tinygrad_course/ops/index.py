@@ -7,6 +7,7 @@ its gradients add up. Lesson 03.
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -17,7 +18,8 @@ from ..autograd.variable import Tensor
 from ..device import Array, move, xp_of
 from ..dtype import number_for
 from .convert import memory_order
-from .inplace import change, refuse_overlap
+from .dims import row_major
+from .inplace import change, refuse_overlap, require_changeable
 from .places import addresses, picked_order, picked_shape, scatter_flat, scatter_rows, wrapped
 from .registry import Op, function, method
 from .slices import Alias, Select, Slice, along, select
@@ -31,7 +33,9 @@ class Index(Op, fn="", node="IndexBackward0"):
 
     def forward(ctx, xp, x, *places, at):
         ctx.save(x.shape, at, *places)
-        if not x.flags.c_contiguous:
+        if not x.size:  # where the places may be out of range
+            return xp.empty(picked_shape(x.shape, places, at), x.dtype)
+        if 1 in x.shape or not all(a.flags.c_contiguous for a in (x, *places)):
             order = picked_order(x, places, at)[::-1]
             shape = picked_shape(x.shape, places, at)
             out = xp.empty([shape[d] for d in order], x.dtype)
@@ -40,7 +44,7 @@ class Index(Op, fn="", node="IndexBackward0"):
             return out
         if len(at) == 1:
             return xp.take(x, places[0], at[0])  # three times as fast as x[:, places]
-        return xp.ascontiguousarray(x[_index(x, places, at)])
+        return row_major(x[_index(x, places, at)])
 
     def backward(ctx, g):
         shape, at, *places = ctx.saved
@@ -75,7 +79,8 @@ class IndexPut(Op, fn="", node="IndexPutBackward0"):
         if accumulate:
             flat = addresses(xp, x.shape, places, at)
             return scatter_flat(out, flat, xp.broadcast_to(y, flat.shape))
-        out[_index(x, places, at)] = y
+        if out.size:
+            out[_index(x, places, at)] = y
         return out
 
     def backward(ctx, g):
@@ -96,8 +101,9 @@ class BlankIndex(Op, fn=""):
 
     def forward(ctx, xp, x, *places, at):
         ctx.save(at, *places)
-        out = x.copy()
-        out[_index(x, places, at)] = 0
+        out = xp.array(x)
+        if out.size:
+            out[_index(x, places, at)] = 0
         return out
 
     def backward(ctx, g):
@@ -204,8 +210,7 @@ class _Places:
     def add(self, view: Tensor, part: Tensor, dim: int) -> int:
         """Notes places for `dim`, or a mask for as many dims as it has; returns the next dim."""
         if part._array.dtype != bool:
-            array = wrapped(part._array, view.shape[dim], f" for dimension {dim}")
-            self.tensors.append(part if array is part._array else Tensor._wrap(array))
+            self.tensors.append(part)
             self.at += (dim,)
             return dim + 1
         shape = view.shape[dim : dim + part.ndim]
@@ -219,15 +224,26 @@ class _Places:
         self.at += tuple(range(dim, dim + part.ndim))
         return dim + part.ndim
 
-    def shape(self, view: Tensor) -> tuple[int, ...]:
-        """The shape of what they pick; IndexError when they don't broadcast."""
+    def settle(self, view: Tensor) -> tuple[int, ...]:
+        """Checks the places against `view` and counts them from the front; returns the shape of
+        what they pick. IndexError when they are out of range or don't broadcast."""
+        arrays = [p._array for p in self.tensors]
         try:
-            return picked_shape(view.shape, [p._array for p in self.tensors], self.at)
+            shape = picked_shape(view.shape, arrays, self.at)
+            count = math.prod(np.broadcast_shapes(*(a.shape for a in arrays)))
         except ValueError:
             raise IndexError(
                 "shape mismatch: indexing tensors could not be broadcast together with shapes "
-                f"{', '.join(str(list(p.shape)) for p in self.tensors)}"
+                f"{', '.join(str(list(a.shape)) for a in arrays)}"
             ) from None
+        for i, dim in enumerate(self.at):
+            n = view.shape[dim]
+            # Where nothing is picked nobody looks at the places, unless there are none to be had.
+            if math.prod(shape) or (count and n == 0):
+                array = wrapped(arrays[i], n, f" for dimension {dim}")
+                if array is not arrays[i]:
+                    self.tensors[i] = Tensor._wrap(array)
+        return shape
 
 
 def _resolve(x: Tensor, index: Any) -> tuple[Tensor, _Places]:
@@ -311,7 +327,7 @@ def getitem(self: Tensor, index: Any) -> Tensor:
         return view
     view, places = _resolve(self, index)
     if places.at:
-        places.shape(view)
+        places.settle(view)
         return Index.apply(view, *places.tensors, at=places.at)
     return Alias.fn(self) if view is self else view
 
@@ -329,7 +345,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         part is ... or (type(part) is slice and not part.start) for part in parts
     ):
         view = self  # x[:] = value changes x itself, and not x through a view
-    shape = places.shape(view) if places and places.at else view.shape
+    shape = places.settle(view) if places and places.at else view.shape
     if isinstance(value, Tensor):
         # Leading dims of size 1 may be dropped: x[0] = row also for a row of shape (1, n).
         while value.ndim > len(shape) and value.shape[0] == 1:
@@ -341,6 +357,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     elif isinstance(value, Tensor):
         view.copy_(value)
     else:
+        require_changeable(view)
         view.fill_(value)
 
 
@@ -398,7 +415,7 @@ def _given(input: Tensor, indices: Any, values: Any) -> tuple[_Places, tuple[int
     places, dim = _Places(), 0
     for part in parts:
         dim = places.add(input, part, dim)
-    return places, places.shape(input)
+    return places, places.settle(input)
 
 
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:

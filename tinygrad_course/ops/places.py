@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..device import Array, backend_of
+from ..device import Array, backend_of, xp_of
 
 
 def require_places(places: Array, n: int, name: str, error: type[Exception] = RuntimeError) -> None:
@@ -78,23 +78,24 @@ def picked_order(x: Array, places: Sequence[Array], at: Sequence[int]) -> list[i
     It is row-major for a row-major x. Otherwise dims are sorted by insertion, comparing the steps
     that x and then each index takes along them; where one of two steps is 0 the next one decides.
     """
-    before, count = _dims_before(at), max(p.ndim for p in places)
-    steps_x = [step for d, step in enumerate(x.strides) if d not in at]
-    strides = [[*steps_x[:before], *(0,) * count, *steps_x[before:]]]
-    ndim = len(strides[0])
-    for p in places:
-        steps_p = [0 if n == 1 else step for n, step in zip(p.shape, p.strides, strict=True)]
-        lead = before + count - p.ndim
-        strides.append([*(0,) * lead, *steps_p, *(0,) * (ndim - lead - p.ndim)])
     shape = picked_shape(x.shape, places, at)
+    before, ndim = _dims_before(at), len(shape)
+    after = x.ndim - len(at) - before
+    rest = [step for d, step in enumerate(x.strides) if d not in at]
+    strides = [[*rest[:before], *(0,) * (ndim - before - after), *rest[before:]]]
+    for p in places:
+        p = xp_of(p).broadcast_to(p, shape[before : ndim - after])
+        wide = p.reshape((1,) * before + p.shape + (1,) * after)
+        strides.append([0 if wide.shape[d] != n else wide.strides[d] for d, n in enumerate(shape)])
     order = list(range(ndim))[::-1]
-    for i in range(1, ndim):
-        for j in range(i, 0, -1):
-            slower = _compared(order[j - 1], order[j], strides, shape)
+    for place in range(1, ndim):
+        for other in range(place - 1, -1, -1):
+            slower = _compared(order[other], order[place], strides, shape)
             if slower < 0:
                 break
             if slower > 0:
-                order[j - 1 : j + 1] = order[j], order[j - 1]
+                order[other], order[place] = order[place], order[other]
+                place = other
     return order
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..autograd.variable import Tensor
 from ..shape import broadcast_shapes, wrap_dim
+from .dims import row_major
 from .linalg import dot, mm
 from .registry import Op, function, method, with_out
 from .views import expand, permute, reshape, view
@@ -119,7 +120,7 @@ class LinalgCross(Op, fn=""):
 
     def forward(ctx, xp, x, y, /, dim):
         ctx.save(x, y, dim)
-        return xp.ascontiguousarray(xp.cross(x, y, axis=dim))
+        return row_major(xp.cross(x, y, axis=dim))
 
     def backward(ctx, g):
         x, y, dim = ctx.saved

@@ -13,6 +13,7 @@ from typing import Any
 from ..autograd.variable import Tensor
 from ..shape import as_int, size_args, wrap_dim, wrap_dims
 from .convert import memory_order
+from .dims import row_major
 from .inplace import change
 from .registry import Op, function, method, with_out
 from .slices import Put
@@ -78,7 +79,7 @@ class _Roll(Op, fn="", node="RollBackward0"):
 
     def forward(ctx, xp, x, /, shifts, dims):
         ctx.save(shifts, dims)
-        return xp.ascontiguousarray(xp.roll(x, shifts, dims)).reshape(x.shape)
+        return row_major(xp.roll(x, shifts, dims))
 
     def backward(ctx, g):
         shifts, dims = ctx.saved
@@ -154,7 +155,7 @@ class _Tril(Op, fn="", node="TrilBackward0"):
 
     def forward(ctx, xp, x, /, diagonal):
         ctx.save(diagonal)
-        return xp.ascontiguousarray(xp.tril(x, diagonal))
+        return row_major(xp.tril(x, diagonal))
 
     def backward(ctx, g):
         return _Tril.fn(g, *ctx.saved)
@@ -167,7 +168,7 @@ class _Triu(Op, fn="", node="TriuBackward0"):
 
     def forward(ctx, xp, x, /, diagonal):
         ctx.save(diagonal)
-        return xp.ascontiguousarray(xp.triu(x, diagonal))
+        return row_major(xp.triu(x, diagonal))
 
     def backward(ctx, g):
         return _Triu.fn(g, *ctx.saved)

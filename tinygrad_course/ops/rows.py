@@ -25,7 +25,7 @@ class IndexSelect(Op, fn=""):
 
     def forward(ctx, xp, x, places, /, dim):
         ctx.save(x.shape, places, dim)
-        return xp.take(x, places.reshape(-1), dim) if x.ndim else x.copy()
+        return xp.take(x, places.reshape(-1), dim) if x.ndim else xp.array(x)
 
     def backward(ctx, g):
         shape, places, dim = ctx.saved
@@ -168,10 +168,9 @@ class IndexCopy(Op, fn=""):
     def forward(ctx, xp, x, places, y, /, dim, inplace=False):
         ctx.save(places, y.shape, dim)
         out = x if inplace else xp.array(x, order="C")
-        if x.ndim:
-            out[along(dim, places.reshape(-1))] = y.reshape(_slices_shape(x, places, dim))
-        else:
-            out[...] = y.reshape(-1)[-1]
+        slices, at = _slices(out), places.reshape(-1)
+        sizes = (*slices.shape[:dim], at.size, *slices.shape[dim + 1 :])
+        slices[along(dim, at)] = y.reshape(sizes)
         return out
 
     def backward(ctx, g):
@@ -181,8 +180,9 @@ class IndexCopy(Op, fn=""):
         return gx, None, gy
 
 
-def _slices_shape(x: Array, places: Array, dim: int) -> tuple[int, ...]:
-    return (*x.shape[:dim], places.size, *x.shape[dim + 1 :])
+def _slices(x: Array) -> Array:
+    """`x`, in which a 0-dim array counts as a vector of one element."""
+    return x if x.ndim else x.reshape(1)
 
 
 def _copy_checks(self: Tensor, dim: int, index: Tensor, source: Tensor) -> int:
@@ -237,7 +237,7 @@ class _IndexFill(Op, fn="", node="IndexFillBackward0"):
     def forward(ctx, xp, x, places, /, dim, value, inplace=False):
         ctx.save(places, dim)
         out = x if inplace else xp.array(x, order=memory_order(x))
-        out[along(dim, places.reshape(-1)) if x.ndim else ...] = value
+        _slices(out)[along(dim, places.reshape(-1))] = value
         return out
 
     def backward(ctx, g):
@@ -254,7 +254,7 @@ class _IndexFillTensor(Op, fn="", node="IndexFillBackward1"):
     def forward(ctx, xp, x, places, y, /, dim, inplace=False):
         ctx.save(places, dim)
         out = x if inplace else xp.array(x, order=memory_order(x))
-        out[along(dim, places.reshape(-1)) if x.ndim else ...] = y
+        _slices(out)[along(dim, places.reshape(-1))] = y
         return out
 
     def backward(ctx, g):

@@ -144,9 +144,9 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     cut = size_args((sizes,), "sizes")
     if not cut:
         raise RuntimeError("unflatten: sizes must be non-empty")
+    dim = wrap_dim(dim, input.ndim)
     if not input.ndim:
         raise RuntimeError(f"unflatten: dim {dim} of a tensor that has no dims")
-    dim = wrap_dim(dim, input.ndim)
     shape = input.shape
     try:
         cut = infer_size(cut, shape[dim])
@@ -246,7 +246,7 @@ class Expand(View, fn=""):
             for have, n, stride in zip(x.shape, size[extra:], x.strides, strict=True)
         ]
         for i in range(extra - 1, -1, -1):  # new dims, as unsqueeze would make them
-            step = size[i + 1] * strides[0] if strides else x.itemsize
+            step = size[i + 1] * strides[0] if strides else 0
             strides.insert(0, step if size[i] == 1 else 0)
         return backend_of(x).window(x, size, tuple(strides))
 
@@ -555,13 +555,15 @@ def looking_inplace(body: Any) -> Any:
     def inplace(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         require_no_leaf(self)
         seen = body(self, *args, **kwargs)
+        meta, edge = self._meta, seen._meta.own
+        if edge is not None and meta is not None:
+            meta.require_rewritable("it is being changed")
         self._array = seen._array
         self._bump()
-        if seen._meta.own is not None and self._base is None:
-            self._edge = seen._meta.own
-        elif self._base is not None:
-            meta: Any = self._meta
-            meta.own, meta.seen = seen._meta.own, self._version
+        if meta is not None and meta.base is not None:
+            meta.own, meta.seen = edge, self._version
+        elif edge is not None:
+            self._edge = edge
         return self
 
     inplace.__doc__ = f"As `{body.__name__}`, of this tensor itself."
