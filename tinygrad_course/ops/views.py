@@ -123,13 +123,13 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 def ravel(input: Tensor) -> Tensor:
-    """All elements in row-major order as a vector: a view where the memory allows it.
+    """All elements in row-major order as a vector: a view of a contiguous tensor, else a copy.
 
     >>> import tinygrad_course as tg
     >>> ravel(tg.tensor([[1, 2], [3, 4]]))
     tensor([1, 2, 3, 4])
     """
-    return reshape(input, (-1,))
+    return _View.apply(input if input.is_contiguous() else Contiguous.fn(input), (-1,))
 
 
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
