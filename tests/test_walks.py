@@ -138,10 +138,10 @@ def index(draw: Draw, shape: Shape) -> tuple[Any, ...]:
         if n:
             part |= st.lists(places, min_size=1, max_size=3)
         parts.append(draw(part))
-    extras = st.sampled_from([None, Ellipsis, True])
-    for extra in draw(st.lists(extras, max_size=2, unique=True)):
+    for extra in draw(st.lists(st.sampled_from([None, True]), max_size=2)):
         parts.insert(some(draw, 0, len(parts)), extra)
-    return tuple(parts)
+    # At the end, so that all places stay in range: PyTorch begins to write before it finds others.
+    return (*parts, *draw(st.sampled_from([(), (...,)])))
 
 
 def made(lib: Any, parts: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -165,11 +165,24 @@ def write(draw: Draw, shape: Shape) -> tuple[str, Call]:
 NUMBER = st.sampled_from([-1, 0, 2])
 
 
+def apart(x: Any, other: Any) -> Any:
+    """`other`, or a copy where it may share some places with `x` and PyTorch doesn't look: then the
+    result depends on the order of writing."""
+
+    def dense(t: Any) -> bool:
+        return (
+            sum((n - 1) * step for n, step in zip(t.shape, t.stride(), strict=True)) + 1
+            == t.numel()
+        )
+
+    return other if dense(x) and dense(other) else other.clone()
+
+
 def change(draw: Draw, shape: Shape) -> tuple[str, Call]:
     names = ("neg_", "zero_", "fill_", "add_", "mul_", "copy_", "masked_fill_", "put_")
     name, number = draw(st.sampled_from(names)), draw(NUMBER)
     if name in ("add_", "mul_", "copy_") and draw(st.booleans()):
-        return f"{name}(other)", lambda lib, x, other: getattr(x, name)(other)
+        return f"{name}(other)", lambda lib, x, other: getattr(x, name)(apart(x, other))
     arguments: dict[str, Call] = {
         "neg_": lambda lib, x: (),
         "zero_": lambda lib, x: (),
