@@ -338,7 +338,9 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     if not isinstance(value, Tensor | bool | int | float | np.integer):
         raise TypeError(f"can't assign a {type(value).__name__} to a {self.type()}")
     parts = index if type(index) is tuple else (index,)
-    view, places = _plain_view(self, parts), None
+    if index is False:
+        return
+    view, places = unsqueeze(self, 0) if index is True else _plain_view(self, parts), None
     if view is None:
         view, places = _resolve(self, index)
     elif view.shape == self.shape and all(
@@ -350,8 +352,6 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         # Leading dims of size 1 may be dropped: x[0] = row also for a row of shape (1, n).
         while value.ndim > len(shape) and value.shape[0] == 1:
             value = select(value, 0, 0)
-    if index is False:
-        return
     if places and places.at:
         _put(view, places, value, shape)
     elif isinstance(value, Tensor):
