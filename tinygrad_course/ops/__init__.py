@@ -5,6 +5,7 @@ from ..autograd import absent
 from . import (
     addproducts,
     bounds,
+    brackets,
     compare,
     conv,
     convert,
@@ -59,6 +60,7 @@ __all__ = [
     "FUNCTIONS",
     "addproducts",
     "bounds",
+    "brackets",
     "compare",
     "conv",
     "convert",

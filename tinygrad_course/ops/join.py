@@ -13,7 +13,7 @@ from ..autograd.variable import Tensor
 from ..dtype import result_type
 from ..shape import size_args, wrap_dim
 from .registry import Op, function, method, with_out
-from .views import atleast_1d, atleast_2d, atleast_3d, reshape, sized
+from .views import reshape, sized, unsqueeze
 
 
 class Cat(Op, fn=""):
@@ -236,6 +236,59 @@ def block_diag(*tensors: Tensor) -> Tensor:
     return BlockDiag.apply(*xs)
 
 
+# --- at least so many dims ------------------------------------------------------------------------
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """A number as a vector of one element; others stay. Several tensors, or a list of them, give a
+    tuple.
+
+    >>> import tinygrad_course as tg
+    >>> atleast_1d(tg.tensor(3))
+    tensor([3])
+    """
+    return _each(tensors, lambda x: reshape(x, (1,)) if x.ndim == 0 else x)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """A number or vector as a matrix of one row; others stay.
+
+    >>> import tinygrad_course as tg
+    >>> atleast_2d(tg.tensor([1, 2]))
+    tensor([[1, 2]])
+    """
+    return _each(
+        tensors,
+        lambda x: reshape(x, (1, 1)) if x.ndim == 0 else unsqueeze(x, 0) if x.ndim == 1 else x,
+    )
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """At least three dims: a vector (n,) becomes (1, n, 1), a matrix (n, m) becomes (n, m, 1).
+
+    >>> import tinygrad_course as tg
+    >>> atleast_3d(tg.zeros(2)).shape
+    torch.Size([1, 2, 1])
+    """
+
+    def widen(x: Tensor) -> Tensor:
+        if x.ndim == 0:
+            return reshape(x, (1, 1, 1))
+        if x.ndim == 1:
+            x = unsqueeze(x, 0)
+        return unsqueeze(x, -1) if x.ndim == 2 else x
+
+    return _each(tensors, widen)
+
+
+def _each(tensors: tuple[Any, ...], widen: Any) -> Any:
+    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+        return widen(tensors[0])
+    if len(tensors) == 1:
+        tensors = tuple(tensors[0])
+    return tuple(widen(x) for x in tensors)
+
+
 # --- one tensor many times ------------------------------------------------------------------------
 
 
@@ -294,5 +347,6 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 function(cat, stack, hstack, vstack, dstack, column_stack, block_diag, tile)
+function(atleast_1d, atleast_2d, atleast_3d)
 function(concat=cat, concatenate=cat, row_stack=vstack)
 method(repeat=sized(repeat, "repeats"), tile=sized(tile, "dims"))

@@ -493,59 +493,6 @@ def _hermitian(self: Tensor) -> Tensor:
     return _matrix_transposed(self, "H")
 
 
-# --- at least so many dims ------------------------------------------------------------------------
-
-
-def atleast_1d(*tensors: Any) -> Any:
-    """A number as a vector of one element; others stay. Several tensors, or a list of them, give a
-    tuple.
-
-    >>> import tinygrad_course as tg
-    >>> atleast_1d(tg.tensor(3))
-    tensor([3])
-    """
-    return _each(tensors, lambda x: reshape(x, (1,)) if x.ndim == 0 else x)
-
-
-def atleast_2d(*tensors: Any) -> Any:
-    """A number or vector as a matrix of one row; others stay.
-
-    >>> import tinygrad_course as tg
-    >>> atleast_2d(tg.tensor([1, 2]))
-    tensor([[1, 2]])
-    """
-    return _each(
-        tensors,
-        lambda x: reshape(x, (1, 1)) if x.ndim == 0 else unsqueeze(x, 0) if x.ndim == 1 else x,
-    )
-
-
-def atleast_3d(*tensors: Any) -> Any:
-    """At least three dims: a vector (n,) becomes (1, n, 1), a matrix (n, m) becomes (n, m, 1).
-
-    >>> import tinygrad_course as tg
-    >>> atleast_3d(tg.zeros(2)).shape
-    torch.Size([1, 2, 1])
-    """
-
-    def widen(x: Tensor) -> Tensor:
-        if x.ndim == 0:
-            return reshape(x, (1, 1, 1))
-        if x.ndim == 1:
-            x = unsqueeze(x, 0)
-        return unsqueeze(x, -1) if x.ndim == 2 else x
-
-    return _each(tensors, widen)
-
-
-def _each(tensors: tuple[Any, ...], widen: Any) -> Any:
-    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
-        return widen(tensors[0])
-    if len(tensors) == 1:
-        tensors = tuple(tensors[0])
-    return tuple(widen(x) for x in tensors)
-
-
 # --- in place: another window under the same tensor -----------------------------------------------
 
 
@@ -571,7 +518,7 @@ def looking_inplace(body: Any) -> Any:
 
 
 function(reshape, flatten, ravel, unflatten, permute, transpose, t, unsqueeze, squeeze, movedim)
-function(adjoint, broadcast_to, broadcast_tensors, atleast_1d, atleast_2d, atleast_3d)
+function(adjoint, broadcast_to, broadcast_tensors)
 function(swapaxes=transpose, swapdims=transpose, moveaxis=movedim)
 function(broadcast_shapes=_broadcast_shapes)
 method(flatten, ravel, unflatten, transpose, t, unsqueeze, squeeze, movedim, adjoint)
