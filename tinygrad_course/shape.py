@@ -63,8 +63,9 @@ class Size(tuple[int, ...]):
 def wrap_dim(dim: int, ndim: int) -> int:
     """`dim` counted from the front; IndexError when a tensor of `ndim` dims has no such dim (0-dim
     counts as 1)."""
-    n = max(ndim, 1)
-    dim = as_int(dim, "dim")
+    n = ndim or 1
+    if type(dim) is not int:
+        dim = as_int(dim, "dim")
     if not -n <= dim < n:
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})"
@@ -103,7 +104,10 @@ def size_args(sizes: Iterable[Any], name: str = "size") -> tuple[int, ...]:
     sizes = tuple(sizes)
     if len(sizes) == 1 and isinstance(sizes[0], Sequence):
         sizes = tuple(sizes[0])
-    return tuple(n if type(n) is int else as_int(n, name) for n in sizes)
+    for n in sizes:
+        if type(n) is not int:
+            return tuple(as_int(n, name) for n in sizes)
+    return sizes
 
 
 def require_sizes(sizes: Sequence[int]) -> None:

@@ -88,10 +88,11 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     >>> select(tg.tensor([[1, 2], [3, 4]]), 1, 0)
     tensor([1, 3])
     """
-    if input.ndim == 0:
+    shape = input._array.shape
+    if not shape:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    dim = wrap_dim(dim, input.ndim)
-    n, index = input.shape[dim], as_int(index, "index")
+    dim, index = wrap_dim(dim, len(shape)), as_int(index, "index")
+    n = shape[dim]
     if not -n <= index < n:
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {list(input.shape)} at "
@@ -107,10 +108,11 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     >>> narrow(tg.arange(5), 0, 1, 3)
     tensor([1, 2, 3])
     """
-    if input.ndim == 0:
+    shape = input._array.shape
+    if not shape:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    dim, start, length = wrap_dim(dim, input.ndim), as_int(start, "start"), as_int(length, "length")
-    n = input.shape[dim]
+    dim, start, length = wrap_dim(dim, len(shape)), as_int(start, "start"), as_int(length, "length")
+    n = shape[dim]
     if length < 0:
         raise RuntimeError(f"narrow(): length must be non-negative, got {length}")
     if not -n <= start <= n:

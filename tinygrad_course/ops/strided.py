@@ -119,8 +119,9 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     tensor([[0, 1, 2],
             [2, 3, 4]])
     """
-    dim = wrap_dim(dimension, self.ndim)
-    n = self.shape[dim] if self.ndim else 1
+    shape = self._array.shape
+    dim = wrap_dim(dimension, len(shape))
+    n = shape[dim] if shape else 1
     if size < 0 or size > n:
         raise RuntimeError(f"maximum size for tensor at dimension {dim} is {n} but size is {size}")
     if step <= 0:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..autograd.node import unbroadcast
 from ..autograd.variable import Tensor
-from ..device import backend_of
+from ..device import Array, backend_of
 from ..shape import Size, broadcast_shapes, infer_size, size_args, view_strides, wrap_dim, wrap_dims
 from .convert import Contiguous
 from .inplace import require_no_leaf
@@ -210,7 +210,8 @@ def unsqueeze(input: Any, dim: int) -> Any:
     >>> unsqueeze(tg.zeros(3), -1).shape
     torch.Size([3, 1])
     """
-    return Unsqueeze.apply(input, wrap_dim(dim, len(input.shape) + 1))
+    ndim = getattr(input, "_array", input).ndim
+    return Unsqueeze.apply(input, wrap_dim(dim, ndim + 1))
 
 
 def squeeze(input: Tensor, dim: Any = None) -> Tensor:
@@ -220,7 +221,7 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     >>> squeeze(tg.zeros(1, 2, 1)).shape, squeeze(tg.zeros(1, 2, 1), 0).shape
     (torch.Size([2]), torch.Size([2, 1]))
     """
-    shape = input.shape
+    shape = input._array.shape
     if dim is None:
         op, dims = Squeeze, tuple(range(input.ndim))
     elif isinstance(dim, tuple | list):
@@ -241,14 +242,27 @@ class Expand(View, fn=""):
     def forward(ctx, xp, x, /, size):
         ctx.save(x.shape)
         extra = len(size) - x.ndim
-        strides = [
-            0 if have == 1 and n != 1 else stride
-            for have, n, stride in zip(x.shape, size[extra:], x.strides, strict=True)
-        ]
-        for i in range(extra - 1, -1, -1):  # new dims, as unsqueeze would make them
-            step = size[i + 1] * strides[0] if strides else 0
-            strides.insert(0, step if size[i] == 1 else 0)
-        return backend_of(x).window(x, size, tuple(strides))
+        if extra < 0:
+            raise RuntimeError(
+                f"expand(): the number of sizes provided ({len(size)}) must be greater or equal to "
+                f"the number of dimensions in the tensor ({x.ndim})"
+            )
+        full, strides = list(size), [0] * extra + list(x.strides)
+        for i in range(len(size) - 1, -1, -1):
+            n = size[i]
+            if i >= extra:
+                have = x.shape[i - extra]
+                if n == -1:
+                    full[i] = have
+                elif have == 1 and n >= 0:
+                    strides[i] = 0 if n != 1 else strides[i]
+                elif have != n:
+                    _complain_expand(x, size, i)
+            elif n < 0:
+                _complain_expand(x, size, i)
+            elif n == 1 and i + 1 < len(size):  # a new dim as unsqueeze would make it
+                strides[i] = full[i + 1] * strides[i + 1]
+        return backend_of(x).window(x, tuple(full), tuple(strides))
 
     def backward(ctx, g):
         (shape,) = ctx.saved
@@ -263,26 +277,17 @@ def expand(input: Any, size: Sequence[int]) -> Any:
     >>> expand(tg.tensor([[1], [2]]), (2, 3)).stride()
     (1, 0)
     """
-    shape = getattr(input, "_array", input).shape
-    extra = len(size) - len(shape)
-    if extra < 0:
-        raise RuntimeError(
-            f"expand(): the number of sizes provided ({len(size)}) must be greater or equal to the "
-            f"number of dimensions in the tensor ({len(shape)})"
-        )
-    full = []
-    for i, n in enumerate(size):
-        have = shape[i - extra] if i >= extra else 1
-        if n == -1 and i >= extra:
-            n = have
-        elif n < 0 or (have not in (1, n)):
-            raise RuntimeError(
-                f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
-                f"non-singleton dimension {i}. Target sizes: {list(size)}. Tensor sizes: "
-                f"{list(shape)}"
-            )
-        full.append(n)
-    return Expand.apply(input, tuple(full))
+    return Expand.apply(input, size)
+
+
+def _complain_expand(x: Array, size: Sequence[int], place: int) -> None:
+    extra = len(size) - x.ndim
+    have = x.shape[place - extra] if place >= extra else 1
+    raise RuntimeError(
+        f"The expanded size of the tensor ({size[place]}) must match the existing size ({have}) at "
+        f"non-singleton dimension {place}. Target sizes: {list(size)}. Tensor sizes: "
+        f"{list(x.shape)}"
+    )
 
 
 def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
@@ -349,7 +354,7 @@ def permute(input: Any, dims: Sequence[int]) -> Any:
     torch.Size([4, 2, 3])
     """
     order = size_args((dims,), "dims")
-    ndim = len(input.shape)
+    ndim = getattr(input, "_array", input).ndim
     if len(order) != ndim:
         raise RuntimeError(
             f"permute(): {len(order)} dims were given for a tensor with {ndim}: name each once"
@@ -381,7 +386,7 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
     >>> transpose(tg.zeros(2, 3), 0, 1).stride()
     (1, 3)
     """
-    ndim = len(input.shape)
+    ndim = getattr(input, "_array", input).ndim
     return Transpose.apply(input, wrap_dim(dim0, ndim), wrap_dim(dim1, ndim))
 
 
