@@ -290,7 +290,7 @@ def require_same(arrays: list[Array]) -> Any:
     first = device_of(arrays[0])
     for array in arrays[1:]:
         other = device_of(array)
-        if other != first:
+        if other is not first and other != first:
             raise RuntimeError(
                 "Expected all tensors to be on the same device, but found at least two devices, "
                 f"{first} and "

@@ -7,7 +7,6 @@ here, and no element. Lesson 03.
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from ..autograd.variable import Tensor
 from ..device import move, xp_of
-from .places import picked_shape, wrapped
+from .places import common_shape, picked_shape, wrapped
 from .slices import Select, Slice, along
 from .views import unsqueeze
 
@@ -127,17 +126,19 @@ class Places:
         what they pick. IndexError when they are out of range or don't broadcast."""
         arrays = [p._array for p in self.tensors]
         try:
-            shape = picked_shape(view.shape, arrays, self.at)
-            count = math.prod(np.broadcast_shapes(*(a.shape for a in arrays)))
+            common = common_shape(arrays)
         except ValueError:
             raise IndexError(
                 "shape mismatch: indexing tensors could not be broadcast together with shapes "
                 f"{', '.join(str(list(a.shape)) for a in arrays)}"
             ) from None
+        sizes: tuple[int, ...] = view._array.shape
+        shape = picked_shape(sizes, common, self.at)
+        # Where nothing is picked nobody looks at the places, unless there are none to be had.
+        picks = 0 not in shape
         for i, dim in enumerate(self.at):
-            n = view.shape[dim]
-            # Where nothing is picked nobody looks at the places, unless there are none to be had.
-            if math.prod(shape) or (count and n == 0):
+            n = sizes[dim]
+            if picks or (n == 0 and 0 not in common):
                 array = wrapped(arrays[i], n, f" for dimension {dim}")
                 if array is not arrays[i]:
                     self.tensors[i] = Tensor._wrap(array)

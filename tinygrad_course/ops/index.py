@@ -18,7 +18,7 @@ from .brackets import Places, as_part, dims_of, plain_view, resolve
 from .convert import memory_order
 from .dims import row_major
 from .inplace import change, refuse_overlap, require_changeable
-from .places import addresses, picked_order, picked_shape, scatter_flat, scatter_rows
+from .places import addresses, common_shape, picked_order, picked_shape, scatter_flat, scatter_rows
 from .registry import Op, function, method
 from .slices import Alias, select
 from .views import unsqueeze
@@ -32,10 +32,10 @@ class Index(Op, fn="", node="IndexBackward0"):
     def forward(ctx, xp, x, *places, at):
         ctx.save(x.shape, at, *places)
         if not x.size:  # where the places may be out of range
-            return xp.empty(picked_shape(x.shape, places, at), x.dtype)
+            return xp.empty(picked_shape(x.shape, common_shape(places), at), x.dtype)
         if 1 in x.shape or not all(a.flags.c_contiguous for a in (x, *places)):
             order = picked_order(x, places, at)[::-1]
-            shape = picked_shape(x.shape, places, at)
+            shape = picked_shape(x.shape, common_shape(places), at)
             out = xp.empty([shape[d] for d in order], x.dtype)
             out = out.transpose([order.index(d) for d in range(len(order))])
             out[...] = x[_index(x, places, at)]

@@ -54,22 +54,30 @@ def _axis(array: Array, axis: int, ndim: int) -> Array:
     return array.reshape((-1,) + (1,) * (ndim - axis - 1))
 
 
+def common_shape(places: Sequence[Array]) -> tuple[int, ...]:
+    """The shape that all of `places` broadcast to; ValueError when they don't."""
+    first: tuple[int, ...] = places[0].shape
+    if all(p.shape == first for p in places):
+        return first
+    return np.broadcast_shapes(*(p.shape for p in places))
+
+
 def picked_shape(
-    shape: Sequence[int], places: Sequence[Array], at: Sequence[int]
+    shape: tuple[int, ...], common: tuple[int, ...], at: Sequence[int]
 ) -> tuple[int, ...]:
-    """The shape of x[…] for x of `shape` with `places` as the indices of the dims `at`; ValueError
-    when they don't broadcast.
+    """The shape of x[…] for x of `shape` with indices of the shape `common` for the dims `at`.
 
-    The dims of the broadcast indices take the place of the dims they index, or come first where
-    these are not neighbours.
+    The dims of the indices take the place of the dims they index, or come first where these are not
+    neighbours.
 
-    >>> import numpy as np
-    >>> picked_shape((2, 3, 4), [np.zeros(5, int)], [1])
+    >>> picked_shape((2, 3, 4), (5,), [1])
     (2, 5, 4)
     """
+    if len(at) == 1:
+        return (*shape[: at[0]], *common, *shape[at[0] + 1 :])
     others = [n for d, n in enumerate(shape) if d not in at]
     before = _dims_before(at)
-    return (*others[:before], *np.broadcast_shapes(*(p.shape for p in places)), *others[before:])
+    return (*others[:before], *common, *others[before:])
 
 
 def picked_order(x: Array, places: Sequence[Array], at: Sequence[int]) -> list[int]:
@@ -78,7 +86,7 @@ def picked_order(x: Array, places: Sequence[Array], at: Sequence[int]) -> list[i
     It is row-major for a row-major x. Otherwise dims are sorted by insertion, comparing the steps
     that x and then each index takes along them; where one of two steps is 0 the next one decides.
     """
-    shape = picked_shape(x.shape, places, at)
+    shape = picked_shape(x.shape, common_shape(places), at)
     before, ndim = _dims_before(at), len(shape)
     after = x.ndim - len(at) - before
     rest = [step for d, step in enumerate(x.strides) if d not in at]
