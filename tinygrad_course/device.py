@@ -174,10 +174,13 @@ def _load_cupy() -> Backend:
         return cupy.ndarray(shape, buffer.dtype, buffer.data + offset, strides)
 
     def scatter(out: Array, places: Array, values: Array, how: str) -> None:
-        if how == "multiply":  # which has no .at in CuPy
-            _combine_distinct(cupy, out, places, values, how, rounds=-1)
-        else:
+        if how == "add" and out.dtype == "int64":  # the sum has the same bits
+            out, values = out.view("uint64"), values.view("uint64")
+        atomic = ("float32", "float64", "int32", "uint64")
+        if how != "multiply" and out.dtype in atomic:
             getattr(cupy, how).at(out, places, values)
+        else:  # CuPy has no .at for these
+            _combine_distinct(cupy, out, places, values, how, rounds=-1)
 
     return Backend(
         kind="cuda",
