@@ -22,7 +22,7 @@ from .join import cat
 from .pointwise import in_single
 from .registry import Op, function, method, write_out
 from .scatter import put_along
-from .slices import narrow
+from .slices import along, narrow
 from .views import unsqueeze
 
 # The logarithm of what is nothing beside any number, but finite, so that it can be subtracted.
@@ -131,7 +131,7 @@ def _without_division(g, x, dim, reverse):
 
 
 def _place(x, dim, i):
-    return x[(slice(None),) * dim + (i,)]
+    return x[along(dim, i)]
 
 
 def others(x, dim):
@@ -140,11 +140,11 @@ def others(x, dim):
     n = x.shape[dim]
     if n == 0:
         return x
-    one = narrow(x, dim, 0, 1) * 0 + 1
+    one = x[along(dim, slice(1))] * 0 + 1
     if n == 1:
         return one
-    before = Cumprod.fn(narrow(x, dim, 0, n - 1), dim)
-    after = Cumprod.fn(narrow(x, dim, 1, n - 1), dim, True)
+    before = Cumprod.fn(x[along(dim, slice(n - 1))], dim)
+    after = Cumprod.fn(x[along(dim, slice(1, n))], dim, True)
     return cat([one, before], dim) * cat([after, one], dim)
 
 
