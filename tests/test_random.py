@@ -131,7 +131,7 @@ def test_exponential(torch, dtype):
     for n in SIZES:
         x = tg_random.exponential(ours, (n,), dtype, 1.5)
         y = torch.empty(n, dtype=getattr(torch, dtype)).exponential_(1.5, generator=theirs)
-        assert_close(x, y, 1)
+        assert_close(x, y, 2)  # two logarithms, each within 1 ulp
     assert_same_state(ours, theirs)
 
 
