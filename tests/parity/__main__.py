@@ -1,18 +1,27 @@
-"""Prints the table of agreement: family of operations × (forward, gradient, second order, in place,
-errors)."""
+"""Prints the tables of agreement: family of operations × (forward, gradient, second order, in
+place, errors), and file of layers × (as made, computing, errors)."""
 
 import argparse
 import sys
 from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
 
 import tinygrad_course as tg
 
+from ..modules import MODULES
 from ..samples import SAMPLES
-from . import checks
+from . import checks, modules
 from .calls import forms_of, lookup
 
-CHECKS = (checks.forward, checks.gradient, checks.second, checks.inplace, checks.errors)
-TITLES = ("forward", "gradient", "second order", "in-place", "errors")
+OPERATIONS = {
+    "forward": checks.forward,
+    "gradient": checks.gradient,
+    "second order": checks.second,
+    "in-place": checks.inplace,
+    "errors": checks.errors,
+}
+LAYERS = {"as made": modules.made, "computing": modules.ran, "errors": modules.refused}
 
 
 def family(name: str) -> str:
@@ -22,31 +31,51 @@ def family(name: str) -> str:
     return (getattr(found, "fget", None) or found).__module__.removeprefix("tinygrad_course.")
 
 
-def main() -> int:
-    """Returns 1 when anything differs."""
-    parser = argparse.ArgumentParser(prog="python -m tests.parity", description=__doc__)
-    parser.add_argument("names", nargs="*", help="only these operations (all)")
-    parser.add_argument("-v", "--verbose", action="store_true", help="print every difference")
-    options = parser.parse_args()
-    counts = defaultdict(lambda: [[0, 0] for _ in CHECKS])
+def file_of(name: str) -> str:
+    """The file of `nn` in which a layer is."""
+    return getattr(tg.nn, name).__module__.removeprefix("tinygrad_course.")
+
+
+def table(title: str, names: Iterable[str], family: Any, columns: dict[str, Any]) -> list[str]:
+    """Prints how many comparisons agree, a line per family; returns the differences."""
+    counts = defaultdict(lambda: [[0, 0] for _ in columns])
     different = []
-    for name in options.names or SAMPLES:
-        for column, check in enumerate(CHECKS):
+    for name in names:
+        for cell, (column, check) in zip(counts[family(name)], columns.items(), strict=True):
             for verdict in check(name):
-                cell = counts[family(name)][column]
                 cell[0] += verdict.problem is None
                 cell[1] += 1
                 if verdict.problem is not None:
-                    different.append(f"{TITLES[column]}: {verdict}")
-    print(f"| agreement with PyTorch | {' | '.join(TITLES)} |\n|---|" + "---:|" * len(TITLES))
-    for title, cells in sorted(counts.items()):
-        print(f"| {title} | " + " | ".join(f"{a}/{b}" if b else "–" for a, b in cells) + " |")
-    totals = [[sum(c[i][j] for c in counts.values()) for j in (0, 1)] for i in range(len(CHECKS))]
-    print("| all | " + " | ".join(f"{a}/{b}" for a, b in totals) + " |")
+                    different.append(f"{column}: {verdict}")
+    if counts:
+        total = [
+            [sum(n) for n in zip(*cells, strict=True)]
+            for cells in zip(*counts.values(), strict=True)
+        ]
+        print(f"| {title} | {' | '.join(columns)} |\n|---|" + "---:|" * len(columns))
+        for line, cells in [*sorted(counts.items()), ("all", total)]:
+            print(f"| {line} | " + " | ".join(f"{a}/{b}" if b else "–" for a, b in cells) + " |")
+        print()
+    return different
+
+
+def main() -> int:
+    """Returns 1 when anything differs."""
+    parser = argparse.ArgumentParser(prog="python -m tests.parity", description=__doc__)
+    parser.add_argument("names", nargs="*", help="only these operations and layers (all)")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print every difference")
+    options = parser.parse_args()
+    chosen = options.names or [*SAMPLES, *MODULES]
+    if unknown := [name for name in chosen if name not in SAMPLES and name not in MODULES]:
+        parser.error(f"no row of samples for {', '.join(unknown)}")
+    operations = [name for name in chosen if name in SAMPLES]
+    layers = [name for name in chosen if name in MODULES]
+    different = table("operations", operations, family, OPERATIONS)
+    different += table("layers", layers, file_of, LAYERS)
     for line in different if options.verbose else ():
         print(line)
     if different and not options.verbose:
-        print(f"\n{len(different)} differences; -v lists them")
+        print(f"{len(different)} differences; -v lists them")
     return int(bool(different))
 
 

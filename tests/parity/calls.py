@@ -152,16 +152,16 @@ def weights(shape: tuple[int, ...], place: int = 0) -> np.ndarray:
 def first_order(lib: ModuleType, made: Made, result: Any, create_graph: bool = False) -> Any:
     """The gradients of the weighed results for `made.leaves`, or the exception."""
     roots = [r for r in flat(result) if isinstance(r, lib.Tensor) and r.requires_grad]
-    return _gradients(lib, roots, made.leaves, 0, create_graph)
+    return gradients_of(lib, roots, made.leaves, 0, create_graph)
 
 
 def second_order(lib: ModuleType, made: Made, grads: Any) -> Any:
     """The gradients of the weighed gradients; () when none of those requires grad."""
     roots = [g for g in grads if g is not None and g.requires_grad]
-    return _gradients(lib, roots, made.leaves, 7, False) if roots else ()
+    return gradients_of(lib, roots, made.leaves, 7, False) if roots else ()
 
 
-def _gradients(lib: ModuleType, roots: Any, leaves: Any, place: int, create_graph: bool) -> Any:
+def gradients_of(lib: ModuleType, roots: Any, leaves: Any, place: int, create_graph: bool) -> Any:
     given = [
         tensor(lib, weights(tuple(r.shape), place + i)).to(r.dtype) for i, r in enumerate(roots)
     ]

@@ -126,7 +126,7 @@ def errors(name: str) -> Iterator[Verdict]:
 # --- derivatives ----------------------------------------------------------------------------------
 
 
-def _same_grads(ours: Any, theirs: Any) -> str | None:
+def same_grads(ours: Any, theirs: Any) -> str | None:
     if isinstance(ours, Exception) or isinstance(theirs, Exception):
         return difference(ours, theirs)
     for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
@@ -170,7 +170,7 @@ def _differentiated(name: str, order: int) -> Iterator[Verdict]:
             a = first_order(tg, mine, ours, order == 2)
             b = first_order(torch, yours, theirs, order == 2)
             if order == 1:
-                yield Verdict(case, _same_grads(a, b))
+                yield Verdict(case, same_grads(a, b))
             elif isinstance(a, Exception) and not isinstance(b, Exception):
                 yield Verdict(case, difference(a, b))
             elif _finite(a) and _finite(b):
@@ -179,7 +179,7 @@ def _differentiated(name: str, order: int) -> Iterator[Verdict]:
                     continue
                 blank = (None,) * len(mine.leaves)
                 yield Verdict(
-                    case, _same_grads(*(g or blank if type(g) is tuple else g for g in again))
+                    case, same_grads(*(g or blank if type(g) is tuple else g for g in again))
                 )
 
 
@@ -252,7 +252,7 @@ def _changed(method: str, call: Call, rows: Rows, how: str) -> str | None:
     leaves = outcomes[0][1].leaves
     if leaves and owner2.requires_grad:
         a, b = (first_order(lib, made, owner) for lib, made, owner, *_ in outcomes)
-        return _same_grads(a, b)
+        return same_grads(a, b)
     return None
 
 
