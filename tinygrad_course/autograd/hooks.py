@@ -9,18 +9,14 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
 Hooks = dict[int, Callable[..., Any]]
+HookDict = OrderedDict[int, Any]  # in the order in which they run
 
 _ids = itertools.count()
-
-
-class _HookDict(dict[int, Callable[..., Any]]):
-    """A dict that can be weakly referred to, so that a handle doesn't keep it alive."""
-
-    __slots__ = ("__weakref__",)
 
 
 class RemovableHandle:
@@ -29,10 +25,18 @@ class RemovableHandle:
 
     __slots__ = ("_hooks", "id")
 
-    def __init__(self, hooks: _HookDict, hook: Callable[..., Any]) -> None:
-        self.id = next(_ids)
+    def __init__(self, hooks: HookDict, hook: Any) -> None:
+        # Hooks that came out of a file bring numbers of another process.
+        self.id = next(i for i in _ids if i not in hooks)
         self._hooks = weakref.ref(hooks)
         hooks[self.id] = hook
+
+    def __getstate__(self) -> tuple[HookDict | None, int]:
+        return self._hooks(), self.id
+
+    def __setstate__(self, state: tuple[HookDict | None, int]) -> None:
+        hooks, self.id = state
+        self._hooks = weakref.ref(OrderedDict() if hooks is None else hooks)
 
     def remove(self) -> None:
         """Takes the hook off; a second time does nothing."""
@@ -55,19 +59,25 @@ class NodeHooks:
     __slots__ = ("accumulated", "metadata", "post", "pre", "retain", "tensor")
 
     def __init__(self) -> None:
-        self.tensor: dict[int, _HookDict] = {}
+        self.tensor: dict[int, HookDict] = {}
         self.retain: dict[int, weakref.ref[Any]] = {}
-        self.pre = _HookDict()
-        self.post = _HookDict()
-        self.accumulated = _HookDict()
+        self.pre: HookDict = OrderedDict()
+        self.post: HookDict = OrderedDict()
+        self.accumulated: HookDict = OrderedDict()
         self.metadata: dict[Any, Any] = {}
 
 
-def add_hook(hooks: _HookDict, hook: Callable[..., Any]) -> RemovableHandle:
-    """Registers `hook`, after those already there."""
+def add_hook(
+    hooks: HookDict, hook: Callable[..., Any], prepend: bool = False, entry: Any = None
+) -> RemovableHandle:
+    """Registers `hook`, or an `entry` that describes it, after those already there or, to
+    `prepend`, before them."""
     if not callable(hook):
         raise TypeError(f"a hook must be callable, not {type(hook).__name__}")
-    return RemovableHandle(hooks, hook)
+    handle = RemovableHandle(hooks, hook if entry is None else entry)
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
 
 
 def run_tensor_hooks(hooks: Hooks, grad: Any) -> Any:

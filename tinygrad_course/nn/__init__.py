@@ -1,6 +1,6 @@
 """nn: layers, losses and the Module they are built on. Lessons 09 to 13."""
 
-from . import functional, init, utils
+from . import functional, init, modules, utils
 from .activation import Flatten, LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
 from .container import Sequential
 from .conv import Conv2d

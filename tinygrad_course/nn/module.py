@@ -7,34 +7,21 @@ Lesson 09.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+import textwrap
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from ..autograd.mode import no_grad
 from ..autograd.variable import Tensor
 from ..device import Device
 from ..dtype import DType, float16, float32, float64
-from .parameter import Parameter
-from .tree import Tree, join
+from ..ops.creation import empty_like
+from .hooks import Hooked
+from .state import Stateful
 
 Self = TypeVar("Self", bound="Module")
 
 
-class IncompatibleKeys(NamedTuple):
-    """What `load_state_dict` could not match."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
-
-    def __repr__(self) -> str:
-        if not self.missing_keys and not self.unexpected_keys:
-            return "<All keys matched successfully>"
-        missing, unexpected = self.missing_keys, self.unexpected_keys
-        return f"IncompatibleKeys(missing_keys={missing}, unexpected_keys={unexpected})"
-
-
-class Module(Tree):
+class Module(Stateful, Hooked):
     """Base of all layers and models: call `super().__init__()`, assign the parts, write `forward`.
 
     >>> from tinygrad_course import nn
@@ -50,9 +37,17 @@ class Module(Tree):
 
     training: bool
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if (args or kwargs) and not self.call_super_init:
+            raise TypeError(
+                f"{type(self).__name__}: Module.__init__() takes no arguments, but got "
+                f"{len(args) + len(kwargs)}"
+            )
         self.training = True
+        super().__init__(*args, **kwargs)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
 
     # --- computing ------------------------------------------------------------------------------
 
@@ -63,107 +58,22 @@ class Module(Tree):
             "define it in the class"
         )
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.forward(*args, **kwargs)
-
-    # --- state ----------------------------------------------------------------------------------
-
-    def _persistent(self) -> Iterator[tuple[str, Tensor]]:
-        """(name, tensor) of this module's own part of the state."""
-        for name, parameter in self._parameters.items():
-            if parameter is not None:
-                yield name, parameter
-        for name, buffer in self._buffers.items():
-            if buffer is not None and name not in self._temporary_buffers:
-                yield name, buffer
-
-    def state_dict(
-        self,
-        *,
-        destination: dict[str, Any] | None = None,
-        prefix: str = "",
-        keep_vars: bool = False,
-    ) -> dict[str, Any]:
-        """Dotted name → tensor, for every parameter and persistent buffer; the tensors share the
-        module's memory.
-
-        `keep_vars` returns them as they are instead of detached.
-        """
-        destination = OrderedDict() if destination is None else destination
-        for name, tensor in self._persistent():
-            destination[prefix + name] = tensor if keep_vars else tensor.detach()
-        for name, child in self._modules.items():
-            if child is not None:
-                child.state_dict(
-                    destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars
-                )
-        return destination
-
-    def load_state_dict(
-        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
-    ) -> IncompatibleKeys:
-        """Copies tensors into the parameters and buffers of the same names; returns the keys that
-        found no partner.
-
-        `assign` takes the tensors themselves over. RuntimeError lists all that does not fit:
-        shapes, and unless `strict=False` keys that are missing or left over.
-        """
-        if not isinstance(state_dict, Mapping):
-            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict).__name__}")
-        owners = {
-            join(path, name): (module, name, tensor)
-            for path, module in self.named_modules(remove_duplicate=False)
-            for name, tensor in module._persistent()
-        }
-        keys = IncompatibleKeys(
-            [key for key in owners if key not in state_dict],
-            [key for key in state_dict if key not in owners],
-        )
-        problems = [
-            f"{what} in state_dict: {', '.join(map(repr, names))}"
-            for what, names in (
-                ("Unexpected key(s)", keys.unexpected_keys),
-                ("Missing key(s)", keys.missing_keys),
-            )
-            if names and strict
-        ]
-        for key, (module, name, tensor) in owners.items():
-            if key in state_dict:
-                problem = _misfit(key, tensor, state_dict[key])
-                if problem:
-                    problems.append(problem)
-                else:
-                    module._take(name, tensor, state_dict[key], assign)
-        if problems:
-            lines = "".join(f"\n\t{problem}." for problem in problems)
-            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:{lines}")
-        return keys
-
-    def _take(self, name: str, tensor: Tensor, new: Tensor, assign: bool) -> None:
-        if not assign:
-            with no_grad():
-                tensor.copy_(new)
-        elif isinstance(tensor, Parameter):
-            same = isinstance(new, Parameter)
-            setattr(self, name, new if same else Parameter(new, requires_grad=tensor.requires_grad))
-        else:
-            setattr(self, name, new)
-
     # --- conversion and modes -------------------------------------------------------------------
 
-    def _convert(self: Self, convert: Callable[[Tensor], Tensor]) -> Self:
+    def _apply(self: Self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Replaces the memory of every parameter, gradient and buffer; the Parameter objects stay
         the same."""
-        for module in self.modules():
-            for parameter in module._parameters.values():
-                if parameter is not None:
-                    grad = parameter.grad
-                    parameter.grad = None
-                    parameter.data = convert(parameter.data)
-                    parameter.grad = None if grad is None else convert(grad.detach())
-            for name, buffer in module._buffers.items():
-                if buffer is not None:
-                    module._buffers[name] = convert(buffer)
+        for child in self.children() if recurse else ():
+            child._apply(fn)
+        for parameter in self._parameters.values():
+            if parameter is not None:
+                grad = parameter.grad
+                parameter.grad = None
+                parameter.data = fn(parameter.data)
+                parameter.grad = None if grad is None else fn(grad.detach())
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
         return self
 
     def to(self: Self, *args: Any, **kwargs: Any) -> Self:
@@ -174,7 +84,10 @@ class Module(Tree):
         """
         device, dtype = _destination(*args, **kwargs)
         if dtype is not None and not dtype.is_floating_point:
-            raise TypeError(f"nn.Module.to only accepts floating point dtypes, but got {dtype!r}")
+            raise TypeError(
+                f"nn.Module.to only accepts floating point dtypes, but got {dtype!r} for a "
+                f"{type(self).__name__}"
+            )
 
         def convert(tensor: Tensor) -> Tensor:
             if device is not None:
@@ -183,7 +96,15 @@ class Module(Tree):
                 tensor = tensor.to(dtype)
             return tensor
 
-        return self._convert(convert)
+        return self._apply(convert)
+
+    def type(self: Self, dst_type: DType | str) -> Self:
+        """Converts all parameters and buffers, integers as well, to a dtype or 'torch.…Tensor'."""
+        return self._apply(lambda tensor: tensor.type(dst_type))
+
+    def to_empty(self: Self, *, device: Any, recurse: bool = True) -> Self:
+        """Moves everything to a device without its values, which are arbitrary afterwards."""
+        return self._apply(lambda tensor: empty_like(tensor, device=device), recurse)
 
     def float(self: Self) -> Self:
         """Converts all floating point parameters and buffers to float32."""
@@ -197,6 +118,12 @@ class Module(Tree):
         """Converts all floating point parameters and buffers to float16."""
         return self.to(float16)
 
+    def bfloat16(self) -> Any:
+        raise NotImplementedError(
+            f"{self._get_name()}.bfloat16(): there is no bfloat16 here, as NumPy has none; half() "
+            "converts to float16"
+        )
+
     def cpu(self: Self) -> Self:
         """Moves all parameters and buffers to the CPU."""
         return self.to("cpu")
@@ -205,10 +132,24 @@ class Module(Tree):
         """Moves all parameters and buffers to a CUDA device, the first unless given."""
         return self.to(Device("cuda") if device is None else Device(device))
 
+    def share_memory(self) -> Any:
+        raise NotImplementedError(
+            f"{self._get_name()}.share_memory(): tensors here lie in memory of their process "
+            "alone; send the state_dict() to the other ones"
+        )
+
+    def compile(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(
+            f"{self._get_name()}.compile(): there is no compiler here, operations run as they are "
+            "called"
+        )
+
     def train(self: Self, mode: bool = True) -> Self:
         """Sets training mode here and below (dropout and batch norm care); returns self."""
         if not isinstance(mode, bool):
-            raise ValueError(f"training mode is expected to be boolean, got {mode!r}")
+            raise ValueError(
+                f"training mode is expected to be boolean, got {mode!r} for a {self._get_name()}"
+            )
         self.training = mode
         for child in self.children():
             child.train(mode)
@@ -261,19 +202,8 @@ def clear_grad(parameter: Tensor, set_to_none: bool) -> None:
 
 
 def _indented(text: str) -> str:
-    return text.replace("\n", "\n  ")
-
-
-def _misfit(key: str, tensor: Tensor, new: Any) -> str:
-    """Why `new` cannot be loaded as `key`; '' when it can."""
-    if not isinstance(new, Tensor):
-        return f"expected a Tensor for {key!r} in the state_dict but received {type(new).__name__}"
-    if new.shape != tensor.shape:
-        return (
-            f"size mismatch for {key}: the state_dict has shape {new.shape}, the current model has "
-            f"{tensor.shape}"
-        )
-    return ""
+    """All lines but the first and blank ones indented."""
+    return textwrap.indent(text, "  ").removeprefix("  ")
 
 
 def _destination(*args: Any, **kwargs: Any) -> tuple[Device | None, DType | None]:

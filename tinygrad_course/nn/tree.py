@@ -9,9 +9,11 @@ is in `module`. Lesson 09.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
+from ..autograd.hooks import HookDict, RemovableHandle, add_hook
 from ..autograd.variable import Tensor
 from .parameter import Parameter
 
@@ -24,11 +26,18 @@ class Tree:
     _parameters: dict[str, Parameter | None]
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Any]
-    _temporary_buffers: set[str]
+    _non_persistent_buffers_set: set[str]
 
-    def __init__(self) -> None:
+    # For a class that inherits from others beside Module: whether to hand its arguments on to them.
+    call_super_init = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         # Past our own __setattr__, which needs these four to be there.
-        self.__dict__.update(_parameters={}, _buffers={}, _modules={}, _temporary_buffers=set())
+        self.__dict__.update(
+            _parameters={}, _buffers={}, _modules={}, _non_persistent_buffers_set=set()
+        )
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     # --- filing by type -------------------------------------------------------------------------
 
@@ -41,29 +50,30 @@ class Tree:
         elif name in files.get("_parameters", ()):
             if value is not None:
                 raise TypeError(
-                    f"cannot assign {kind(value)} as parameter '{name}' (nn.Parameter or None "
-                    "expected): wrap it in nn.Parameter(...), or change the values in place under "
-                    "no_grad()"
+                    f"cannot assign {kind(value)} as parameter '{name}' of {type(self).__name__} "
+                    "(nn.Parameter or None expected): wrap it in nn.Parameter(...), or change the "
+                    "values in place under no_grad()"
                 )
             self._parameters[name] = None
         elif isinstance(value, Tree):
             self._require_init("module")
             if name not in self._modules:
                 self._forget(name)
-            self._modules[name] = value
+            self._modules[name] = _announced("module", self, name, value)
         elif name in files.get("_modules", ()):
             if value is not None:
                 raise TypeError(
-                    f"cannot assign {kind(value)} as child module '{name}' (nn.Module or None "
-                    "expected)"
+                    f"cannot assign {kind(value)} as child module '{name}' of "
+                    f"{type(self).__name__} (nn.Module or None expected)"
                 )
             self._modules[name] = None
         elif name in files.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(
-                    f"cannot assign {kind(value)} as buffer '{name}' (Tensor or None expected)"
+                    f"cannot assign {kind(value)} as buffer '{name}' of {type(self).__name__} "
+                    "(Tensor or None expected)"
                 )
-            self._buffers[name] = value
+            self._buffers[name] = _announced("buffer", self, name, value)
         else:
             object.__setattr__(self, name, value)
 
@@ -84,7 +94,7 @@ class Tree:
 
     def _forget(self, name: str) -> bool:
         """Takes `name` out of every file; whether it was in one of them."""
-        self._temporary_buffers.discard(name)
+        self._non_persistent_buffers_set.discard(name)
         found = False
         for file in (self.__dict__, self._parameters, self._buffers, self._modules):
             if name in file:
@@ -101,13 +111,16 @@ class Tree:
 
     def _check_name(self, name: str, what: str, file: Mapping[str, Any]) -> None:
         if not isinstance(name, str):
-            raise TypeError(f"{what} name should be a string. Got {type(name).__name__}")
+            raise TypeError(
+                f"{what} name should be a string. Got {type(name).__name__} for a "
+                f"{type(self).__name__}"
+            )
         if "." in name:
             raise KeyError(f'{what} name can\'t contain ".", got: {name}')
         if name == "":
             raise KeyError(f'{what} name can\'t be empty string ""')
         if hasattr(self, name) and name not in file:
-            raise KeyError(f"attribute '{name}' already exists")
+            raise KeyError(f"attribute '{name}' already exists in {type(self).__name__}")
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Files a parameter, or reserves its name with None; KeyError for a name that is taken or
@@ -116,10 +129,10 @@ class Tree:
         self._check_name(name, "parameter", self._parameters)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
-                f"cannot assign {kind(param)} object to parameter '{name}' (nn.Parameter or None "
-                "required)"
+                f"cannot assign {kind(param)} object to parameter '{name}' of "
+                f"{type(self).__name__} (nn.Parameter or None required)"
             )
-        self._parameters[name] = param
+        self._parameters[name] = _announced("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Files a tensor that belongs to the state but is not learned; `persistent=False` keeps it
@@ -128,21 +141,25 @@ class Tree:
         self._check_name(name, "buffer", self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
-                f"cannot assign {kind(tensor)} object to buffer '{name}' (Tensor or None required)"
+                f"cannot assign {kind(tensor)} object to buffer '{name}' of "
+                f"{type(self).__name__} (Tensor or None required)"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = _announced("buffer", self, name, tensor)
         if persistent:
-            self._temporary_buffers.discard(name)
+            self._non_persistent_buffers_set.discard(name)
         else:
-            self._temporary_buffers.add(name)
+            self._non_persistent_buffers_set.add(name)
 
     def add_module(self, name: str, module: Tree | None) -> None:
         """Files a child under `name`, as assigning it does."""
         self._require_init("module")
         if module is not None and not isinstance(module, Tree):
-            raise TypeError(f"{type(module).__name__} is not a Module subclass")
+            raise TypeError(
+                f"{type(module).__name__} is not a Module subclass: child '{name}' of "
+                f"{type(self).__name__} must be an nn.Module or None"
+            )
         self._check_name(name, "module", self._modules)
-        self._modules[name] = module
+        self._modules[name] = _announced("module", self, name, module)
 
     register_module = add_module
 
@@ -230,9 +247,28 @@ class Tree:
                 raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
             found = getattr(module, name)
             if not isinstance(found, Tree):
-                raise AttributeError(f"`{name}` is not an nn.Module but {kind(found)}")
+                raise AttributeError(
+                    f"`{name}` of {type(module).__name__} is not an nn.Module but {kind(found)}"
+                )
             module = found
         return module
+
+    def set_submodule(self, target: str, module: Tree, strict: bool = False) -> None:
+        """Puts a module at a dotted path, in place of the one there; with `strict` there must be
+        one.
+
+        ValueError without a path or for what is no module, AttributeError for a path that does not
+        exist or leads to something else.
+        """
+        path, _, name = target.rpartition(".")
+        if not name:
+            raise ValueError(f"Cannot set the submodule of {type(self).__name__} without a name")
+        if not isinstance(module, Tree):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module).__name__}")
+        parent = self.get_submodule(path)
+        if strict or hasattr(parent, name):
+            parent.get_submodule(name)
+        setattr(parent, name, module)
 
     def _get_member(self, target: str, file: str, what: str) -> Any:
         path, _, name = target.rpartition(".")
@@ -240,7 +276,7 @@ class Tree:
         if not hasattr(module, name):
             raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
         if name not in getattr(module, file):
-            raise AttributeError(f"`{name}` is not {what}")
+            raise AttributeError(f"`{name}` of {type(module).__name__} is not {what}")
         return getattr(module, name)
 
     def get_parameter(self, target: str) -> Parameter:
@@ -268,3 +304,33 @@ def join(prefix: str, name: str) -> str:
 
 def kind(value: Any) -> str:
     return f"'{value.type()}'" if isinstance(value, Tensor) else f"'{type(value).__name__}'"
+
+
+# --- hooks on filing ------------------------------------------------------------------------------
+
+_registration_hooks: dict[str, HookDict] = {
+    what: OrderedDict() for what in ("parameter", "buffer", "module")
+}
+
+
+def _announced(what: str, owner: Tree, name: str, value: Any) -> Any:
+    """`value`, or what a hook on filings of its kind puts in its place."""
+    for hook in _registration_hooks[what].values():
+        new = hook(owner, name, value)
+        value = value if new is None else new
+    return value
+
+
+def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """`hook(module, name, parameter)` when any module files a parameter; may return another."""
+    return add_hook(_registration_hooks["parameter"], hook)
+
+
+def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """`hook(module, name, buffer)` when any module files a buffer; may return another."""
+    return add_hook(_registration_hooks["buffer"], hook)
+
+
+def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """`hook(module, name, child)` when any module files a child; may return another."""
+    return add_hook(_registration_hooks["module"], hook)
