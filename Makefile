@@ -47,6 +47,7 @@ venv: .venv/pyvenv.cfg
 	exit 1
 
 .venv/installed: pyproject.toml | venv
+	@echo "Installing into .venv; this takes a minute or two."
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 

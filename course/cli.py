@@ -83,7 +83,7 @@ def lab(
     port: Annotated[int | None, typer.Option(help="The first free one from 8888 on.")] = None,
     browser: Annotated[bool, typer.Option(help="Open a browser, where there is one.")] = True,
 ) -> None:
-    """Open JupyterLab on your workspace, at the first lesson, for this computer alone.
+    """Open JupyterLab on your workspace, for this computer alone.
 
     Example: course lab --no-browser --port 9000
     """
@@ -138,7 +138,9 @@ def check(
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check the answers in your copy of a lesson, as it was last saved, in the grader's sandbox.
+    """Check the answers in your saved copy of a lesson.
+
+    They run in the grader's sandbox.
 
     Example: course check 05 topological-order
     """
@@ -174,7 +176,7 @@ def hint(
     exercise: Annotated[str, typer.Argument(help="The exercise's name, as in its box.")],
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Open the next hint of an exercise and show those opened before.
+    """Open the next hint of an exercise, after those before it.
 
     Example: course hint 05 topological-order
     """
@@ -221,7 +223,9 @@ def grade(
     seed: Annotated[int | None, typer.Option(help="For a report that can be repeated.")] = None,
     jobs: Annotated[int | None, typer.Option(help="How many at a time.")] = None,
 ) -> None:
-    """Grade submissions: their answers run in a sandbox and are judged outside of it.
+    """Grade submissions, one or a folder of them.
+
+    Their answers run in a sandbox and are judged outside of it.
 
     Exit status: 0 every point of every submission was earned, 1 some were not, 2 a submission could
     not be read (the others are graded all the same).
@@ -327,7 +331,9 @@ def verify(
     lessons: Annotated[list[str] | None, typer.Argument(help="Lessons; else all.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Processes at a time.")] = None,
 ) -> None:
-    """Prove the checks: try every right, wrong, stub and empty answer that is known.
+    """Prove the checks on every known answer.
+
+    Right ones must pass; wrong ones, stubs and empty ones must not.
 
     Exit status: 1 unless every one was judged as it should be.
 

@@ -131,9 +131,13 @@ def compare_arrays(expected: Tree, got: Tree, place: str = "") -> Difference | N
     count = int(wrong.sum())
     a, b = array_of(expected)[first], array_of(got)[first]
     where = f" at {list(first)}" if first else ""
-    what = f"{a:.6g} is expected{where}, not {b:.6g}"
     if count > 1:
-        what = f"{count} of {wrong.size} entries differ, the first one{where}: {what}"
+        what = (
+            f"{count} of {wrong.size} entries differ, the first one{where}: {a:.6g} is expected, "
+            f"not {b:.6g}"
+        )
+    else:
+        what = f"{a:.6g} is expected{where}, not {b:.6g}"
     return Difference(place, what, expected, got)
 
 

@@ -105,17 +105,30 @@ def _noted(lesson: Lesson, verdict: Verdict) -> str:
     """Write the try into the progress file, where there is one; the hint to show."""
     workspace = workspace_of(Path.cwd())
     progress = Progress(Path()) if workspace is None else read_progress(workspace)
-    progress.record(lesson.name, verdict.exercise, verdict.earned, verdict.points)
-    hint = (
-        ""
-        if verdict.passed or verdict.mistake or verdict.reason
-        else next_hint(progress, lesson, verdict.exercise)
-    )
+    if not verdict.reason:  # a cell that nobody has written in is no try
+        progress.record(lesson.name, verdict.exercise, verdict.earned, verdict.points)
+    hint = ""
+    if not (verdict.passed or verdict.mistake or verdict.reason or _slip(verdict)):
+        hint = _offered_hint(progress, lesson, verdict.exercise)
     if workspace is not None:
         progress.save()
     if progress.set_aside:
         print(f"(the progress file could not be read; it is kept as {progress.set_aside})")
     return hint
+
+
+def _slip(verdict: Verdict) -> bool:
+    """Whether the answer fell over a misspelt name, for which its error says more than a hint."""
+    got = verdict.failure.got if verdict.failure else ["none"]
+    return bool(got[0] == "error" and got[1] in ("NameError", "UnboundLocalError", "SyntaxError"))
+
+
+def _offered_hint(progress: Progress, lesson: Lesson, exercise: str) -> str:
+    """The next hint but the last, which nearly is the answer: that one has to be asked for."""
+    hints = lesson.exercises[exercise].hints
+    if progress.entry(lesson.name, exercise).hints < len(hints) - 1:
+        return next_hint(progress, lesson, exercise)
+    return f"There is one more hint: course hint {lesson.number} {exercise}"
 
 
 def next_hint(progress: Progress, lesson: Lesson, exercise: str) -> str:

@@ -99,18 +99,25 @@ class Oracle:
         namespace = names_with(self.lesson, self.exercise.name, source, filename)
         return try_answer(self.exercise, namespace, self.seed)
 
+    @cached_property
+    def untouched(self) -> Trials:
+        """What the answer cell does as a learner finds it."""
+        name = self.exercise.name
+        return self.try_source(self.lesson.stub(name), f"<stub of {name}>")
+
     def mistake_behind(self, seen: Trials) -> Answer | None:
         """The known wrong answer that does exactly what was seen in every case, if there is one."""
         for answer in self.lesson.wrongs(self.exercise.name):
             if answer.name not in self._wrong:
                 trials = self.try_source(answer.source, f"<wrong answer: {answer.name}>")
                 self._wrong[answer.name] = trials
-            if _all_alike(self._wrong[answer.name], seen):
+            if all_alike(self._wrong[answer.name], seen):
                 return answer
         return None
 
 
-def _all_alike(one: Trials, two: Trials) -> bool:
+def all_alike(one: Trials, two: Trials) -> bool:
+    """Whether two answers behaved alike in every case."""
     return all(
         alike(a.seen, b.seen)
         for runs, others in zip(one, two, strict=True)

@@ -173,10 +173,12 @@ def test_tries_and_hints_are_noted_in_the_workspace(
     start(workspace)
     monkeypatch.chdir(workspace)
     bad = "def double(x):\n    return 5 * x"
-    for number in (1, 2, 3, 3):
+    for number in (1, 2):
         assert f"Hint {number} of 3: " in said(capsys, "double", bad)[0]
+    # The last one nearly is the answer.
+    assert "There is one more hint: course hint 7 double" in said(capsys, "double", bad)[0]
     entry = read_progress(workspace).entry("07_fixture", "double")
-    assert (entry.tries, entry.hints, entry.earned, entry.passed) == (4, 3, 0, False)
+    assert (entry.tries, entry.hints, entry.earned, entry.passed) == (3, 2, 0, False)
     said(capsys, "double", RIGHT["double"])
     said(capsys, "double", bad)
     entry = read_progress(workspace).entry("07_fixture", "double")
@@ -185,6 +187,34 @@ def test_tries_and_hints_are_noted_in_the_workspace(
     out, _ = said(capsys, "double", RIGHT["double"])
     assert "could not be read; it is kept as course-progress-broken-" in out
     assert [p.read_text("utf-8") for p in workspace.glob("*broken*")] == ["{broken"]
+
+
+def test_a_prediction_of_several_values_is_untouched_until_one_is_given(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COURSE_CONTENT")
+    stub = load_lesson("5").stub("predict-twice")
+    assert "It is as it was" in check_in_05(stub, capsys)
+    assert "✗" in check_in_05(stub.replace("...", "1.5", 1), capsys)
+
+
+def check_in_05(cell: str, capsys: pytest.CaptureFixture[str]) -> str:
+    check("05_backward", "predict-twice", names(cell))
+    return capsys.readouterr().out
+
+
+def test_neither_an_untouched_cell_nor_a_slip_opens_a_hint(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start(tmp_path / "ws")
+    monkeypatch.chdir(tmp_path / "ws")
+    out, _ = said(capsys, "predict", load_lesson("7").stub("predict"))
+    assert "answer in the cell above" in out and "Hint" not in out
+    assert read_progress(tmp_path / "ws").entry("07_fixture", "predict").tries == 0
+    out, _ = said(capsys, "double", "def double(x):\n    return 2 * y")
+    assert "NameError" in out and "Hint" not in out
+    entry = read_progress(tmp_path / "ws").entry("07_fixture", "double")
+    assert (entry.tries, entry.hints) == (1, 0)
 
 
 def test_a_newer_progress_file_is_left_alone(
