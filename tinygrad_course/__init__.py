@@ -53,6 +53,7 @@ from .layout import (
     channels_last_3d,
     contiguous_format,
     preserve_format,
+    sparse_coo,
     strided,
 )
 from .ops import return_types

@@ -24,7 +24,8 @@ class _Named:
 
 
 class Layout(_Named):
-    """How a tensor is kept. There is one here, `tg.strided`: a window with strides."""
+    """How a tensor is kept: `tg.strided`, a window with strides, or as some gradients are
+    `tg.sparse_coo`, the rows that are not zero."""
 
     __slots__ = ()
 
@@ -36,6 +37,7 @@ class MemoryFormat(_Named):
 
 
 strided = Layout("strided")
+sparse_coo = Layout("sparse_coo")
 
 contiguous_format = MemoryFormat("contiguous_format")
 preserve_format = MemoryFormat("preserve_format")

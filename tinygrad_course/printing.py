@@ -94,8 +94,34 @@ def tensor_repr(x: Any) -> str:
         return f"Variable containing:{text}" if _is_variable(x) else text
     indent = len("tensor(")
     text = "tensor(" + ("[]" if array.size == 0 else _numbers(array, indent))
+    return _with_suffixes(text, _suffixes(x, array), indent)
+
+
+def sparse_repr(x: Any) -> str:
+    """The text of a sparse tensor x: its indices and values, then what they do not show."""
+    indent = len("tensor(")
+    parts = []
+    for name, part in (("indices", x._indices()), ("values", x._values())):
+        array = backend_of(part._array).to_host(part._array)
+        start = f"{name}=tensor("
+        empty = f"[], size={array.shape}"
+        numbers = _numbers(array, indent + len(start)) if array.size else empty
+        parts.append(f"{start}{numbers})")
+    text = "tensor(" + (",\n" + " " * indent).join(parts) + ",\n" + " " * indent
+    suffixes = [f"size={tuple(x.shape)}", f"nnz={x._nnz()}"]
+    if x.device.type != "cpu":
+        suffixes.append(f"device='{x.device}'")
+    if x.dtype != get_default_dtype():
+        suffixes.append(f"dtype={x.dtype}")
+    suffixes.append(f"layout={x.layout}")
+    if x.grad_fn is not None:
+        suffixes.append(f"grad_fn=<{x.grad_fn.name()}>")
+    return _with_suffixes(text + suffixes[0], suffixes[1:], indent)
+
+
+def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
     width = len(text) - text.rfind("\n") + 1  # as PyTorch counts it: one more than there is
-    for suffix in _suffixes(x, array):
+    for suffix in suffixes:
         if width + len(suffix) + 2 > _options.linewidth:
             text += ",\n" + " " * indent + suffix
             width = indent + len(suffix)

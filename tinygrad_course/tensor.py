@@ -43,6 +43,9 @@ class TensorBase:
     _storage: Storage | None
     _counter: list[int] | None
 
+    # Gradients alone can be sparse.
+    is_sparse = False
+
     # --- the window -------------------------------------------------------------------------------
 
     @property
@@ -156,7 +159,7 @@ class TensorBase:
 
     @property
     def layout(self) -> Layout:
-        """How the tensor is kept: always `tg.strided`."""
+        """How the tensor is kept: `tg.strided`."""
         return strided
 
     def is_floating_point(self) -> bool:

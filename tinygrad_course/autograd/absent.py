@@ -15,14 +15,14 @@ NAMES = """
     angle apply_ as_strided_scatter as_subclass bfloat16 ccol_indices cdouble cfloat chalf
     cholesky cholesky_inverse cholesky_solve coalesce col_indices conj conj_physical
     conj_physical_ const_data_ptr corrcoef cov crow_indices dense_dim dequantize det dim_order
-    eig fill_diagonal_ frexp gcd gcd_ geqrf grad_dtype hardshrink hash_tensor histogram i0 i0_
+    eig fill_diagonal_ frexp gcd gcd_ geqrf grad_dtype hash_tensor histogram i0 i0_
     igamma igamma_ igammac igammac_ imag index index_reduce index_reduce_ indices int_repr
     inverse ipu is_coalesced is_conj is_distributed is_inference is_ipu is_maia is_meta
     is_mkldnn is_mps is_mtia is_neg is_nested is_pinned is_quantized is_same_size is_shared
-    is_sparse is_sparse_csr is_vulkan is_xla is_xpu isneginf isposinf isreal istft lcm lcm_
+    is_sparse_csr is_vulkan is_xla is_xpu isneginf isposinf isreal istft lcm lcm_
     ldexp ldexp_ logdet lstsq lu lu_solve map2_ map_ matrix_exp matrix_power module_load mtia
     mvlgamma mvlgamma_ name nanquantile narrow_copy nextafter nextafter_ nonzero_static orgqr
-    ormqr pin_memory pinverse polygamma polygamma_ prelu q_per_channel_axis q_per_channel_scales
+    ormqr pin_memory pinverse polygamma polygamma_ q_per_channel_axis q_per_channel_scales
     q_per_channel_zero_points q_scale q_zero_point qr qscheme real record_stream resize
     resize_as resize_as_sparse_ resolve_conj resolve_neg row_indices share_memory_ slice_inverse
     slogdet smm solve sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm

@@ -168,7 +168,7 @@ def _tensor(grad: Any) -> Any:
 
 
 def _like(grad: Any, create_graph: bool) -> Any:
-    return grad if create_graph or grad is None else grad._array
+    return grad if create_graph or grad is None or grad.is_sparse else grad._array
 
 
 def _before(

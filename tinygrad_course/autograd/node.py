@@ -318,9 +318,12 @@ class AccumulateGrad(Node):
         with _accumulating:
             have = meta.grad
             if have is None:
-                meta.grad = grad.clone() if tensors else Tensor._wrap(self._own(grad))
+                meta.grad = grad.clone() if tensors else self._own(grad)
             elif tensors or have.requires_grad:
                 meta.grad = have + (grad if tensors else Tensor._wrap_any(grad))
+            elif have.is_sparse or isinstance(grad, Tensor):  # a sparse gradient
+                have += Tensor._wrap_any(grad)
+                meta.grad = have
             else:
                 array = have._array
                 try:
@@ -337,7 +340,8 @@ class AccumulateGrad(Node):
         return ()
 
     def _own(self, grad: Any) -> Any:
-        """`grad` itself when no one else holds it, else a copy in the variable's memory order."""
+        """A Tensor of `grad` itself when no one else holds it, else of a copy in the variable's
+        memory order."""
         # Held by: the engine's tuple, `run`'s frame, this one, and getrefcount's argument. NumPy
         # makes scalars of 0-dim arrays, to which nothing can be added in place.
         array = self.variable._array
@@ -347,7 +351,9 @@ class AccumulateGrad(Node):
             and grad.base is None
             and grad.strides == array.strides
         ):
-            return grad
+            return Tensor._wrap(grad)
+        if isinstance(grad, Tensor):  # a sparse gradient
+            return grad.clone()
         own = xp_of(array).empty_like(array)
         own[...] = grad
-        return own
+        return Tensor._wrap(own)

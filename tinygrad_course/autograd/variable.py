@@ -197,7 +197,7 @@ class Tensor(TensorMethods):
             if value is self:
                 raise RuntimeError("can't assign Variable as its own grad")
             for what, mine, its in (
-                ("type", self.type(), value.type()),
+                ("type", self.type(), value.type().replace("sparse.", "")),
                 ("size", list(self.shape), list(value.shape)),
                 ("device", str(self.device), str(value.device)),
             ):

@@ -46,6 +46,8 @@ def inplace_method(op: type[Op]) -> Callable[..., Any]:
             names = op.parameters
             params.update(zip(names, args[arity - 1 :], strict=False))
             args = args[: arity - 1]
+        if op.scales and args and getattr(args[0], "is_sparse", False):  # a gradient
+            args = (args[0].to_dense(), *args[1:])
         if op.scales and (alpha := params.pop("alpha", 1)) != 1:
             args = (op.scaled(self, args[0], alpha),)  # type: ignore[attr-defined]
         return change(op, self, args, params)
