@@ -7,8 +7,9 @@ from typing import Any
 
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
-from ..ops.data import tensor as make_tensor
-from .optimizer import Group, Optimizer, require_at_least_zero
+from .means import into_mean, into_mean_square
+from .optimizer import Group, Optimizer, count_step
+from .settings import require_at_least_zero, require_betas, require_tensors_alike
 
 
 class Adam(Optimizer):
@@ -16,8 +17,9 @@ class Adam(Optimizer):
     towards 0 (Kingma and Ba, 2014).
 
     m ← β₁ m + (1 − β₁) g, m̂ = m / (1 − β₁ᵗ), and v likewise with β₂ and g²; g includes
-    weight_decay · x. `amsgrad` divides by the largest v so far; `maximize` goes up. ValueError for
-    a negative setting or a beta outside [0, 1).
+    weight_decay · x, unless with `decoupled_weight_decay` x shrinks by lr · weight_decay instead.
+    `amsgrad` divides by the largest v so far (Reddi et al., 2018); `maximize` goes up. ValueError
+    for a negative setting or a beta outside [0, 1).
 
     >>> import tinygrad_course as tg
     >>> w = tg.nn.Parameter(tg.tensor([1.]))
@@ -28,20 +30,22 @@ class Adam(Optimizer):
     def __init__(
         self,
         params: Any,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
         amsgrad: bool = False,
         *,
+        foreach: bool | None = None,
         maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
     ) -> None:
         require_at_least_zero(lr=lr, eps=eps, weight_decay=weight_decay)
-        for i in (0, 1):
-            if not 0 <= betas[i] < 1:
-                raise ValueError(
-                    f"Invalid beta parameter at index {i}: {betas[i]}, it must be in [0, 1)"
-                )
+        require_betas(betas)
+        require_tensors_alike(lr, betas, bool(foreach))
         defaults = {
             "lr": lr,
             "betas": betas,
@@ -49,36 +53,26 @@ class Adam(Optimizer):
             "weight_decay": weight_decay,
             "amsgrad": amsgrad,
             "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay,
         }
         super().__init__(params, defaults)
 
     def _update(self, group: Group, parameter: Tensor, x: Array, g: Array) -> None:
         xp = xp_of(x)
         spare, step = self._spare(x, 2)
-        beta1, beta2 = group["betas"]
-        state = self.state[parameter]
-        if not state:
-            state["step"] = make_tensor(0.0)
-            state["exp_avg"] = Tensor._wrap(xp.zeros_like(x))
-            state["exp_avg_sq"] = Tensor._wrap(xp.zeros_like(x))
-            if group["amsgrad"]:
-                state["max_exp_avg_sq"] = Tensor._wrap(xp.zeros_like(x))
-        count = state["step"]._array
-        count += 1  # on the host: asking a device would wait for it
-        t = float(count)
+        beta1, beta2 = map(float, group["betas"])
+        largest = ("max_exp_avg_sq",) if group["amsgrad"] else ()
+        state = self._remember(parameter, x, "exp_avg", "exp_avg_sq", *largest)
+        t = count_step(state)
         m, v = state["exp_avg"]._array, state["exp_avg_sq"]._array
 
-        if group["maximize"]:
-            g = xp.negative(g, out=spare)
-        if group["weight_decay"] != 0:
-            xp.multiply(x, group["weight_decay"], out=step)
-            g = xp.add(g, step, out=spare)
-        m *= beta1
-        m += xp.multiply(g, 1 - beta1, out=step)
-        v *= beta2
-        xp.multiply(g, g, out=step)
-        step *= 1 - beta2
-        v += step
+        g = self._gradient(group, x, g, spare, step)
+        into_mean(m, g, beta1, step)
+        into_mean_square(v, g, beta2, step)
         if group["amsgrad"]:
             v = xp.maximum(state["max_exp_avg_sq"]._array, v, out=state["max_exp_avg_sq"]._array)
         # Both corrections as factors: lr · m̂ / (√v̂ + eps) = rate · m / (√v + eps · root), in two

@@ -17,27 +17,39 @@ from typing import Any
 from ..autograd.mode import enable_grad
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
+from ..dtype import float32, float64, get_default_dtype
 from ..nn.module import clear_grad
+from ..ops.data import tensor as make_tensor
+from .hooks import Hooks, with_hooks
+from .settings import require_one_way, required
 
 Group = dict[str, Any]
 
 
-class Optimizer:
+class Optimizer(Hooks):
     """Base of the optimizers. `params` is an iterable of parameters, of (name, parameter), or of
     groups: dicts with 'params' and settings of their own, for which `defaults` stand in.
 
     `state[parameter]` is what the algorithm remembers of it, `param_groups` the groups; a changed
-    setting, e.g. `param_groups[0]['lr'] = 0.01`, counts from the next step. TypeError and
-    ValueError for what cannot be optimized.
+    setting, e.g. `param_groups[0]['lr'] = 0.01`, counts from the next step. A default of `required`
+    must be in every group. TypeError and ValueError for what cannot be optimized.
     """
 
+    _has_stepped = False
+
+    def __init_subclass__(cls) -> None:
+        if "step" in vars(cls):
+            cls.step = with_hooks(cls.step)  # type: ignore[method-assign]
+
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        super().__init__()
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or "
                 "dicts, but got "
                 f"{params.type()}: put it in a list"
             )
+        require_one_way(defaults)
         self.defaults = defaults
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[Group] = []
@@ -56,7 +68,7 @@ class Optimizer:
         defaults."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group).__name__}")
-        group = dict(param_group)
+        group = param_group
         params = group["params"]
         if isinstance(params, set):
             raise TypeError(
@@ -64,21 +76,25 @@ class Optimizer:
                 "of a set changes from run to run: use a list"
             )
         params = [params] if isinstance(params, Tensor) else list(params)
-        if params and all(isinstance(p, tuple) for p in params):
+        named = [isinstance(p, tuple) for p in params]
+        if any(named):
+            if not all(named):
+                raise ValueError(
+                    "all optimizer params should be with/without names. Some param names are "
+                    f"missing: {named.count(False)} of {len(named)}"
+                )
             group["param_names"] = [name for name, _ in params]
             params = [parameter for _, parameter in params]
         for parameter in params:
-            if not isinstance(parameter, Tensor):
-                raise TypeError(
-                    "optimizer can only optimize Tensors, but one of the params is "
-                    f"{type(parameter).__name__}"
-                )
-            if not parameter.is_leaf:
-                raise ValueError(
-                    f"can't optimize a non-leaf Tensor: it is computed by {parameter.grad_fn}; "
-                    "give the leaves it is computed from, or x.detach().requires_grad_()"
-                )
+            _require_optimizable(parameter)
         group["params"] = params
+        if self.param_groups and ("param_names" in group) != (
+            "param_names" in self.param_groups[0]
+        ):
+            raise ValueError(
+                "all optimizer param groups should be with/without names. cannot add param group "
+                f"{'with' if any(named) else 'without'} names to the optimizer"
+            )
         if len(set(map(id, params))) != len(params):
             warnings.warn(
                 "optimizer contains a parameter group with duplicate parameters; each is moved "
@@ -90,6 +106,11 @@ class Optimizer:
         if any(id(parameter) in taken for parameter in params):
             raise ValueError("some parameters appear in more than one parameter group")
         for name, value in self.defaults.items():
+            if value is required and name not in group:
+                raise ValueError(
+                    f"parameter group didn't specify a value of required optimization parameter "
+                    f"{name}"
+                )
             group.setdefault(name, value)
         self.param_groups.append(group)
 
@@ -102,6 +123,7 @@ class Optimizer:
             for parameter in group["params"]:
                 clear_grad(parameter, set_to_none)
 
+    @with_hooks
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Moves every parameter that has a gradient, once.
 
@@ -124,6 +146,38 @@ class Optimizer:
         """Moves `x`, the parameter's array, in place; `g` is its gradient and stays as it is."""
         raise NotImplementedError(f"{type(self).__name__} does not say how a parameter moves")
 
+    def _gradient(self, group: Group, x: Array, g: Array, out: Array, spare: Array) -> Array:
+        """What to descend along: g, or −g with 'maximize', plus weight_decay · x; in `out` when it
+        is not `g` itself.
+
+        Decoupled weight decay shrinks `x` at once instead, past the running means (Loshchilov and
+        Hutter, 2017).
+        """
+        xp, decay = xp_of(x), group["weight_decay"]
+        if group["maximize"]:
+            g = xp.negative(g, out=out)
+        if decay != 0:
+            if group.get("decoupled_weight_decay"):
+                x *= 1 - float(group["lr"]) * decay
+            else:
+                xp.multiply(x, decay, out=spare)
+                g = xp.add(g, spare, out=out)
+        return g
+
+    def _remember(
+        self, parameter: Tensor, x: Array, *names: str, **scalars: float
+    ) -> dict[str, Any]:
+        """The state of `parameter`; in the first step 'step' is 0, `names` arrays of zeros like
+        `x` and `scalars` numbers on the host, as asking a device would wait for it."""
+        state = self.state[parameter]
+        if not state:
+            state["step"] = scalar(0.0)
+            for name, value in scalars.items():
+                state[name] = scalar(value)
+            for name in names:
+                state[name] = Tensor._wrap(xp_of(x).zeros_like(x))
+        return state
+
     def _spare(self, x: Array, n: int) -> list[Array]:
         """`n` arrays like `x` for intermediate results; all parameters of one shape and type share
         them."""
@@ -138,6 +192,7 @@ class Optimizer:
     def state_dict(self) -> dict[str, Any]:
         """{'state': place → what is remembered, 'param_groups': settings}, with parameters numbered
         in order."""
+        self._tell("state_pre")
         numbers: dict[int, int] = {}
         for group in self.param_groups:
             for parameter in group["params"]:
@@ -150,7 +205,7 @@ class Optimizer:
             for group in self.param_groups
         ]
         state = {numbers[id(parameter)]: entry for parameter, entry in self.state.items()}
-        return {"state": state, "param_groups": groups}
+        return self._ask("state_post", {"state": state, "param_groups": groups})
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over a copy of what `state_dict` returned; ValueError when the groups are not of
@@ -158,6 +213,7 @@ class Optimizer:
 
         Floating point state is converted to its parameter's type and device.
         """
+        state_dict = self._ask("load_pre", state_dict.copy())
         groups = copy.deepcopy(state_dict["param_groups"])
         sizes, loaded = ([len(g["params"]) for g in some] for some in (self.param_groups, groups))
         if len(sizes) != len(loaded):
@@ -177,7 +233,24 @@ class Optimizer:
                     state[parameter] = _fitted(state_dict["state"][number], parameter)
         for group, new in zip(self.param_groups, groups, strict=True):
             new["params"] = group["params"]
-        self.state, self.param_groups = state, groups
+            if "param_names" in group:
+                new.setdefault("param_names", group["param_names"])
+        self.__setstate__({"state": state, "param_groups": groups})
+        self._tell("load_post")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("defaults", "state", "param_groups")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Takes over what `__getstate__` gave, or a load brings; settings that an older version
+        lacked are the defaults."""
+        if "_hooks" not in vars(self):
+            Hooks.__init__(self)
+            self._scratch = {}
+        vars(self).update(state)
+        for group in self.param_groups:
+            for name, value in self.defaults.items():
+                group.setdefault(name, value)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
@@ -187,21 +260,43 @@ class Optimizer:
         return "\n".join([*lines, ")"])
 
 
-def _fitted(entry: dict[str, Any], parameter: Tensor) -> dict[str, Any]:
-    """A copy of one parameter's state, of its type and on its device; the count of steps keeps its
-    type."""
-    fitted = copy.deepcopy(entry)
-    for name, value in fitted.items():
-        if isinstance(value, Tensor) and name != "step" and value.is_floating_point():
-            fitted[name] = value.to(parameter.device).to(parameter.dtype)
-    return fitted
+def _require_optimizable(parameter: Any) -> None:
+    if not isinstance(parameter, Tensor):
+        raise TypeError(
+            "optimizer can only optimize Tensors, but one of the params is "
+            f"{type(parameter).__name__}"
+        )
+    if not parameter.is_leaf:
+        raise ValueError(
+            f"can't optimize a non-leaf Tensor: it is computed by {parameter.grad_fn}; "
+            "give the leaves it is computed from, or x.detach().requires_grad_()"
+        )
 
 
-def require_at_least_zero(**settings: Any) -> None:
-    """ValueError for a setting below zero (or nan)."""
-    names = {"lr": "learning rate", "eps": "epsilon value", "momentum": "momentum value"}
-    for name, value in settings.items():
-        if not value >= 0:
-            raise ValueError(
-                f"Invalid {names.get(name, f'{name} value')}: {value}, it must be 0 or more"
-            )
+def _fitted(value: Any, parameter: Tensor, name: Any = None) -> Any:
+    """A copy of what is remembered of one parameter, of its type and on its device; the count of
+    steps keeps its type."""
+    if isinstance(value, Tensor):
+        keep = name == "step" or not value.is_floating_point()
+        value = value.clone()
+        return value if keep else value.to(parameter.device).to(parameter.dtype)
+    if isinstance(value, dict):
+        return {key: _fitted(entry, parameter, key) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_fitted(entry, parameter, name) for entry in value)
+    return copy.deepcopy(value)
+
+
+def scalar(value: float) -> Tensor:
+    """A number that an optimizer counts with, on the host: float32, or float64 where that is the
+    default type."""
+    return make_tensor(value, dtype=float64 if get_default_dtype() is float64 else float32)
+
+
+def count_step(state: dict[str, Any]) -> float:
+    """The number of this step, from 1. Files of older versions have a plain number there."""
+    if not isinstance(state["step"], Tensor):
+        state["step"] = scalar(state["step"])
+    count = state["step"]._array
+    count += 1
+    return float(count)

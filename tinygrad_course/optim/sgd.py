@@ -6,7 +6,8 @@ from typing import Any
 
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
-from .optimizer import Group, Optimizer, require_at_least_zero
+from .optimizer import Group, Optimizer
+from .settings import require_at_least_zero
 
 
 class SGD(Optimizer):
@@ -25,13 +26,16 @@ class SGD(Optimizer):
     def __init__(
         self,
         params: Any,
-        lr: float = 1e-3,
+        lr: float | Tensor = 1e-3,
         momentum: float = 0,
         dampening: float = 0,
         weight_decay: float = 0,
         nesterov: bool = False,
         *,
         maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
     ) -> None:
         require_at_least_zero(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
@@ -46,6 +50,9 @@ class SGD(Optimizer):
             "weight_decay": weight_decay,
             "nesterov": nesterov,
             "maximize": maximize,
+            "foreach": foreach,
+            "differentiable": differentiable,
+            "fused": fused,
         }
         super().__init__(params, defaults)
 
@@ -53,11 +60,7 @@ class SGD(Optimizer):
         xp = xp_of(x)
         spare, step = self._spare(x, 2)
         lr, momentum = float(group["lr"]), group["momentum"]
-        if group["maximize"]:
-            g = xp.negative(g, out=spare)
-        if group["weight_decay"] != 0:
-            xp.multiply(x, group["weight_decay"], out=step)
-            g = xp.add(g, step, out=spare)
+        g = self._gradient(group, x, g, spare, step)
         if momentum != 0:
             g = self._velocity(group, parameter, g, step, xp)
         xp.multiply(g, lr, out=step)

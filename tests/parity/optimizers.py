@@ -1,0 +1,155 @@
+"""Optimizers and schedules in both libraries: where the parameters and the rates go.
+
+`optimizers()` takes 20 steps in float64 with each row of options, halfway over a state dict that
+came from the other library; `schedules()` compares the rates of 40 steps. Both yield a `Verdict`
+per row, as the checks of operations do.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+
+import tinygrad_course as tg
+
+from .checks import Verdict
+
+BOWLS = {  # options that most of them know, then their own
+    "SGD": [
+        {"lr": 0.1},
+        {"momentum": 0.9},
+        {"momentum": 0.9, "dampening": 0.5},
+        {"momentum": 0.9, "nesterov": True, "weight_decay": 0.1},
+        {"momentum": 0.9, "weight_decay": 0.1, "dampening": 0.2, "maximize": True},
+    ],
+    "Adam": [
+        {},
+        {"betas": (0.5, 0.9), "eps": 0.1},
+        {"weight_decay": 0.1, "amsgrad": True},
+        {"weight_decay": 0.1, "maximize": True},
+        {"weight_decay": 0.1, "decoupled_weight_decay": True},
+    ],
+    "AdamW": [{}, {"weight_decay": 0.3, "amsgrad": True}, {"weight_decay": 0.3, "maximize": True}],
+    "Adagrad": [
+        {},
+        {"lr_decay": 0.1, "eps": 0.1},
+        {"weight_decay": 0.1, "initial_accumulator_value": 0.5},
+        {"weight_decay": 0.1, "maximize": True},
+    ],
+    "Adadelta": [{}, {"rho": 0.5, "eps": 1e-3}, {"weight_decay": 0.1, "maximize": True}],
+    "RMSprop": [
+        {},
+        {"alpha": 0.5, "eps": 1e-3},
+        {"centered": True},
+        {"momentum": 0.9, "weight_decay": 0.1},
+        {"momentum": 0.5, "centered": True, "maximize": True},
+    ],
+    "Rprop": [{}, {"etas": (0.3, 1.7), "step_sizes": (1e-2, 0.2)}, {"maximize": True}],
+    "ASGD": [
+        {},
+        {"lambd": 0.1, "alpha": 0.5, "t0": 4},
+        {"weight_decay": 0.1, "t0": 0, "maximize": True},
+    ],
+    "Adamax": [
+        {},
+        {"betas": (0.5, 0.9), "eps": 0.1},
+        {"weight_decay": 0.1, "maximize": True},
+    ],
+    "NAdam": [
+        {},
+        {"betas": (0.5, 0.9), "momentum_decay": 0.1},
+        {"weight_decay": 0.1, "maximize": True},
+        {"weight_decay": 0.1, "decoupled_weight_decay": True},
+    ],
+    "RAdam": [
+        {},
+        {"betas": (0.5, 0.9), "eps": 0.1},
+        {"weight_decay": 0.1, "maximize": True},
+        {"weight_decay": 0.1, "decoupled_weight_decay": True},
+    ],
+    "LBFGS": [
+        {"max_iter": 4},
+        {"lr": 0.5, "max_iter": 3, "history_size": 2},
+        {"max_iter": 5, "line_search_fn": "strong_wolfe"},
+        {"max_iter": 4, "max_eval": 60, "lr": 5.0, "line_search_fn": "strong_wolfe"},
+        {"max_iter": 4, "max_eval": 60, "lr": 0.01, "line_search_fn": "strong_wolfe"},
+        {"max_iter": 8, "max_eval": 5, "tolerance_grad": 1e-2},
+        {"max_iter": 8, "tolerance_change": 1e-2, "line_search_fn": "strong_wolfe"},
+    ],
+}
+STEPS = 20
+
+
+def parameters(lib: ModuleType, dtype: str = "float64") -> list[Any]:
+    """Those to move: a matrix, a vector, a number, nothing at all, and one that takes no part in
+    the loss."""
+    rng = np.random.default_rng(0)
+    shapes: tuple[tuple[int, ...], ...] = ((2, 3), (3,), (), (0, 2), (1,))
+    return [lib.nn.Parameter(lib.tensor(rng.standard_normal(s).astype(dtype))) for s in shapes]
+
+
+def loss_of(ps: list[Any], step: int) -> Any:
+    """A valley whose bottom moves, so that steps differ."""
+    w, b, c, nothing, _ = ps
+    bowl = (w * w).sum() + (w * (step % 3 - 1.0)).sum() + ((b - step) ** 2).sum()
+    return (bowl + (c * w.sum() - 1) ** 2 + c**4 + nothing.sum()) / 7
+
+
+def take_steps(optimizer: Any, ps: list[Any], steps: range) -> list[list[float]]:
+    """All numbers of the parameters after each step."""
+    path = []
+    for step in steps:
+
+        def closure(step: int = step) -> Any:
+            optimizer.zero_grad()
+            # The Hessian that L-BFGS reads off changes is that of one loss.
+            loss = loss_of(ps, 0 if type(optimizer).__name__ == "LBFGS" else step)
+            loss.backward()
+            return loss
+
+        optimizer.step(closure)
+        path.append([x for p in ps for x in p.detach().reshape(-1).tolist()])
+    return path
+
+
+def converted(value: Any, lib: ModuleType) -> Any:
+    """A state dict with its tensors made anew in `lib`."""
+    if isinstance(value, dict):
+        return {key: converted(entry, lib) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(converted(entry, lib) for entry in value)
+    return lib.tensor(value.detach().numpy()) if hasattr(value, "detach") else value
+
+
+def optimizer_problem(name: str, options: dict[str, Any], rtol: float) -> str | None:
+    """How the two paths differ; they go on with each other's state after half of the steps."""
+    half, end = range(STEPS // 2), range(STEPS // 2, STEPS)
+    made: dict[Any, Any] = {}
+    for lib in (tg, torch):
+        ps = parameters(lib)
+        optimizer = getattr(lib.optim, name)(ps, **options)
+        made[lib] = ps, optimizer, take_steps(optimizer, ps, half)
+    paths = []
+    for lib, other in ((tg, torch), (torch, tg)):
+        ps, _, path = made[lib]
+        resumed = getattr(lib.optim, name)(ps, lr=99.0)
+        resumed.load_state_dict(converted(copy.deepcopy(made[other][1].state_dict()), lib))
+        paths.append(path + take_steps(resumed, ps, end))
+    for step, (a, b) in enumerate(zip(*paths, strict=True)):
+        if not np.allclose(a, b, rtol=rtol, atol=rtol):
+            return f"step {step}: ours {a}, PyTorch's {b}"
+    return None
+
+
+def optimizers() -> Iterator[Verdict]:
+    """A verdict per optimizer and options."""
+    for name, rows in BOWLS.items():
+        for options in rows:
+            # L-BFGS divides by small differences of gradients, so that rounding errors grow.
+            rtol = 1e-5 if name == "LBFGS" else 1e-11
+            yield Verdict(f"{name}{options}", optimizer_problem(name, options, rtol))

@@ -1,0 +1,78 @@
+"""Adagrad: the more a weight was pulled, the smaller its steps. Lesson 14."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..autograd.variable import Tensor
+from ..device import Array, xp_of
+from .optimizer import Group, Optimizer, count_step
+from .settings import require_at_least_zero
+
+
+class Adagrad(Optimizer):
+    """x ← x − lrₜ · g / (√s + eps), with s the sum of all g² so far (Duchi et al., 2011).
+
+    lrₜ = lr / (1 + (t − 1) · lr_decay), s begins at `initial_accumulator_value`; g includes
+    weight_decay · x, `maximize` goes up. State is there before the first step, as in PyTorch.
+    ValueError for a negative setting.
+
+    >>> import tinygrad_course as tg
+    >>> w = tg.nn.Parameter(tg.tensor([1.]))
+    >>> (w * 3).sum().backward(); Adagrad([w], lr=0.1).step(); w.data
+    tensor([0.9000])
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float | Tensor = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        require_at_least_zero(
+            lr=lr,
+            lr_decay=lr_decay,
+            weight_decay=weight_decay,
+            initial_accumulator_value=initial_accumulator_value,
+            eps=eps,
+        )
+        defaults = {
+            "lr": lr,
+            "lr_decay": lr_decay,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, defaults)
+
+    def _update(self, group: Group, parameter: Tensor, x: Array, g: Array) -> None:
+        xp = xp_of(x)
+        spare, step = self._spare(x, 2)
+        state = self.state[parameter]
+        t = count_step(state)
+        s = state["sum"]._array
+        g = self._gradient(group, x, g, spare, step)
+        s += xp.multiply(g, g, out=step)
+        xp.sqrt(s, out=step)
+        step += group["eps"]
+        xp.divide(g, step, out=step)
+        step *= float(group["lr"]) / (1 + (t - 1) * group["lr_decay"])
+        xp.subtract(x, step, out=x)
+
+    def add_param_group(self, param_group: Group) -> None:
+        super().add_param_group(param_group)
+        for parameter in param_group["params"]:
+            self._remember(parameter, parameter._array, "sum")
+            self.state[parameter]["sum"]._array[...] = param_group["initial_accumulator_value"]
