@@ -1,7 +1,7 @@
-"""Parameter: a Tensor that a Module takes for its own.
+"""Parameter and Buffer: tensors that a Module takes for its own, to be learned or only kept.
 
-Nothing but its class sets it apart: `Module.__setattr__` files what is a Parameter, and optimizers
-are given what was filed. Results computed from one are plain Tensors. Lesson 09.
+Nothing but its class sets one apart: `Module.__setattr__` files it by that, and optimizers are
+given the parameters that were filed. Results computed from one are plain Tensors. Lesson 09.
 """
 
 from __future__ import annotations
@@ -40,12 +40,7 @@ class Parameter(Tensor):
             raise RuntimeError(
                 "a Parameter can't be volatile: nothing would be learned; give it plain data"
             )
-        storage = data.storage()
-        parameter = object.__new__(cls)
-        parameter._array, parameter._storage = data._array, storage
-        parameter._counter = data._shared_counter()
-        parameter._edge = parameter._meta = None
-        storage.add_window(parameter)
+        parameter: Parameter = _leaf_of(cls, data)
         parameter.requires_grad_(requires_grad)
         return parameter
 
@@ -70,3 +65,39 @@ class Parameter(Tensor):
 
     def __repr__(self) -> str:
         return parameter_repr(self)
+
+
+class Buffer(Tensor):
+    """A tensor that is filed as a buffer when it is assigned: part of the state, but not learned;
+    `persistent=False` keeps it out of `state_dict`.
+
+    >>> from tinygrad_course import nn, ones
+    >>> module = nn.Module(); module.scale = nn.Buffer(ones(1))
+    >>> list(module.buffers())
+    [tensor([1.])]
+    """
+
+    persistent = True
+
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
+        data = empty(0) if data is None else data
+        if not isinstance(data, Tensor):
+            raise AttributeError(
+                f"a Buffer is made of a Tensor, not {type(data).__name__}: wrap it in "
+                "tg.tensor(...)"
+            )
+        buffer: Buffer = _leaf_of(cls, data)
+        buffer.persistent = persistent
+        buffer.requires_grad_(data.requires_grad)
+        return buffer
+
+
+def _leaf_of(cls: type[Tensor], data: Tensor) -> Any:
+    """A leaf of that class on the memory of `data`."""
+    storage = data.storage()
+    leaf = object.__new__(cls)
+    leaf._array, leaf._storage = data._array, storage
+    leaf._counter = data._shared_counter()
+    leaf._edge = leaf._meta = None
+    storage.add_window(leaf)
+    return leaf

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from ..autograd.hooks import HookDict, RemovableHandle, add_hook
 from ..autograd.variable import Tensor
-from .parameter import Parameter
+from .parameter import Buffer, Parameter
 
 Self = TypeVar("Self", bound="Tree")
 
@@ -67,6 +67,8 @@ class Tree:
                     f"{type(self).__name__} (nn.Module or None expected)"
                 )
             self._modules[name] = None
+        elif isinstance(value, Buffer):
+            self.register_buffer(name, value, value.persistent)
         elif name in files.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(
