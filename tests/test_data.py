@@ -1,6 +1,7 @@
 """Datasets, samplers, batches: against PyTorch's with equal seeds, and the digits."""
 
 import collections
+import warnings
 
 import numpy as np
 import pytest
@@ -122,6 +123,85 @@ def test_a_pass_left_early_and_a_half_consumed_one(torch):
     assert seen[0] == seen[1]
 
 
+def stream(d, size=5, length=None):
+    """An IterableDataset of 0, 1, ...; it has a length if one is given."""
+
+    class Stream(d.IterableDataset):
+        def __iter__(self):
+            return iter(range(size))
+
+    if length is not None:
+        Stream.__len__ = lambda self: length
+    return Stream()
+
+
+STREAMS = {
+    "batches": lambda d: d.DataLoader(stream(d), 2),
+    "drop_last": lambda d: d.DataLoader(stream(d), 2, drop_last=True),
+    "no batches": lambda d: d.DataLoader(stream(d), None),
+    "shuffle=False": lambda d: d.DataLoader(stream(d), shuffle=False),
+    "empty": lambda d: d.DataLoader(stream(d, 0)),
+    "chained": lambda d: d.DataLoader(stream(d, 2) + stream(d, 3) + stream(d, 1), 4),
+    "collate_fn": lambda d: d.DataLoader(stream(d), 2, collate_fn=sum),
+}
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_streams_give_pytorch_s_batches(torch, name):
+    seen = []
+    for t, d in both(torch):
+        loader = STREAMS[name](d)
+        epochs = [[plain(batch) for batch in loader] for _ in range(2)]
+        seen.append((epochs, t.rand(2).tolist()))
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_size": 2}, {"batch_size": None}])
+@pytest.mark.parametrize("length", [2, 3, 5])
+def test_the_length_of_a_stream(torch, options, length):
+    seen = []
+    for _, d in both(torch):
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            loader = d.DataLoader(stream(d, 5, length), **options)
+            list(loader)  # nobody has asked for its length yet
+            seen.append((len(warned), len(loader), len(list(loader)), len(warned)))
+    assert seen[0] == seen[1]
+
+
+def test_a_chain_has_the_sum_of_lengths(torch):
+    for _, d in both(torch):
+        assert len(stream(d, 2, 2) + stream(d, 3, 3)) == 5
+
+
+def test_a_map_that_stops(torch):
+    class Stops:
+        def __len__(self):
+            return 5
+
+        def __getitem__(self, index):
+            if index == 3:
+                raise StopIteration
+            return index
+
+    for _, d in both(torch):
+        assert [b.tolist() for b in d.DataLoader(Stops(), 2)] == [[0, 1]]
+
+
+def test_many_samples_at_once(torch):
+    class Quick:
+        def __len__(self):
+            return 5
+
+        def __getitems__(self, indices):
+            return [10 * index for index in indices]
+
+    for _, d in both(torch):
+        for dataset in (Quick(), d.Subset(Quick(), [0, 1, 2, 3, 4])):
+            batches = list(d.DataLoader(dataset, 3))
+            assert [b.tolist() for b in batches] == [[0, 10, 20], [30, 40]]
+
+
 # ---------------------------------------------------------------- batches
 
 
@@ -227,6 +307,17 @@ def test_subset(torch):
             subset[3]
 
 
+def test_stack_dataset(torch):
+    for _, d in both(torch):
+        rows = d.StackDataset("abc", [1, 2, 3])
+        named = d.StackDataset(letter="abc", number=d.Subset([1, 2, 3], [2, 1, 0]))
+        assert len(rows) == len(named) == 3
+        assert rows[1] == ("b", 2) and named[0] == {"letter": "a", "number": 3}
+        assert rows.__getitems__([2, 0]) == [("c", 3), ("a", 1)]
+        assert named.__getitems__([1]) == [{"letter": "b", "number": 2}]
+        assert plain(next(iter(d.DataLoader(rows, 2))))[1][0] == ("tuple", ["a", "b"])
+
+
 def test_concat_dataset(torch):
     class Letters(tg_data.Dataset):
         def __getitem__(self, index):
@@ -300,6 +391,31 @@ BAD = {
     "shuffle without length": lambda d: d.DataLoader(iter([1]), shuffle=True),
     "iterate without length": lambda d: list(d.DataLoader(iter([1]))),
     "length without length": lambda d: len(d.DataLoader(iter([1]))),
+    "timeout -1": lambda d: d.DataLoader(range(3), timeout=-1),
+    "timeout without workers": lambda d: iter(d.DataLoader(range(3), timeout=1)),
+    "prefetch without workers": lambda d: d.DataLoader(range(3), prefetch_factor=2),
+    "prefetch -1": lambda d: d.DataLoader(range(3), num_workers=1, prefetch_factor=-1),
+    "persistent without workers": lambda d: d.DataLoader(range(3), persistent_workers=True),
+    "context without workers": lambda d: d.DataLoader(range(3), multiprocessing_context="spawn"),
+    "context unknown": lambda d: d.DataLoader(
+        range(3), num_workers=1, multiprocessing_context="thread"
+    ),
+    "context 5": lambda d: d.DataLoader(range(3), num_workers=1, multiprocessing_context=5),
+    "set persistent_workers": lambda d: setattr(d.DataLoader([1]), "persistent_workers", True),
+    "shuffle a stream": lambda d: d.DataLoader(stream(d), shuffle=True),
+    "sampler of a stream": lambda d: d.DataLoader(stream(d), sampler=[0]),
+    "batch_sampler of a stream": lambda d: d.DataLoader(stream(d), batch_sampler=[[0]]),
+    "length of a stream": lambda d: len(d.DataLoader(stream(d))),
+    "length of a pass over a stream": lambda d: len(iter(d.DataLoader(stream(d)))),
+    "index of a stream": lambda d: stream(d)[0],
+    "base stream": lambda d: d.IterableDataset(),
+    "join streams with indices": lambda d: d.ConcatDataset([stream(d)]),
+    "chain what is no stream": lambda d: list(d.ChainDataset([[1]])),
+    "length of a chain": lambda d: len(d.ChainDataset([stream(d)])),
+    "stack nothing": lambda d: d.StackDataset(),
+    "stack different lengths": lambda d: d.StackDataset([1], [1, 2]),
+    "stack different lengths by name": lambda d: d.StackDataset(a=[1], b=[1, 2]),
+    "stack with and without names": lambda d: d.StackDataset([1], b=[1]),
     "set batch_size": lambda d: setattr(d.DataLoader(range(3)), "batch_size", 2),
     "set dataset": lambda d: setattr(d.DataLoader(range(3)), "dataset", 2),
     "set sampler": lambda d: setattr(d.DataLoader(range(3)), "sampler", 2),
@@ -325,15 +441,18 @@ def test_bad_input_raises_pytorch_s_class(torch, name):
         BAD[name](tg_data)
 
 
-def test_worker_processes_are_refused_by_name():
-    with pytest.raises(NotImplementedError, match=r"num_workers=2.*num_workers=0"):
-        tg_data.DataLoader(range(3), num_workers=2)
+def test_pinned_memory_warns_that_it_does_nothing(torch):
+    for _, d in both(torch):
+        loader = d.DataLoader(range(3), pin_memory=True)
+        with pytest.warns(UserWarning, match="pin_memory"):
+            batches = iter(loader)
+        assert [batch.tolist() for batch in batches] == [[0], [1], [2]]
 
 
-def test_pinned_memory_warns_that_it_does_nothing():
-    with pytest.warns(UserWarning, match="pin_memory"):
-        loader = tg_data.DataLoader(range(3), pin_memory=True)
-    assert [batch.tolist() for batch in loader] == [[0], [1], [2]]
+def test_more_workers_than_cores_warn(torch):
+    for _, d in both(torch):
+        with pytest.warns(UserWarning, match="999 worker processes"):
+            d.DataLoader(range(3), num_workers=999)
 
 
 # ---------------------------------------------------------------- digits

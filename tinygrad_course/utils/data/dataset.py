@@ -11,7 +11,7 @@ import bisect
 import itertools
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from ...autograd.variable import Tensor
@@ -38,8 +38,26 @@ class Dataset(Generic[T_co]):
             f"{type(self).__name__} has no __getitem__(self, index); it must return a sample"
         )
 
-    def __add__(self, other: "Dataset[T_co]") -> "ConcatDataset[T_co]":
+    def __add__(self, other: "Dataset[T_co]") -> "Dataset[T_co]":
         return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset[T_co], Iterable[T_co]):
+    """Base of datasets that are streams: no indices, only one sample after the other.
+
+    A subclass writes `__iter__`; one without it cannot be made (TypeError). Each worker process of
+    a DataLoader has a copy and gives its whole stream, unless `__iter__` asks `get_worker_info()`
+    which part is its own. Two streams add up to a ChainDataset.
+
+    >>> class Countdown(IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter([3, 2, 1])
+    >>> list(Countdown() + Countdown())
+    [3, 2, 1, 3, 2, 1]
+    """
+
+    def __add__(self, other: Dataset[T_co]) -> Dataset[T_co]:
+        return ChainDataset([self, other])
 
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
@@ -86,6 +104,9 @@ class Subset(Dataset[T_co]):
             return self.dataset[[self.indices[i] for i in index]]  # type: ignore[no-any-return]
         return self.dataset[self.indices[index]]  # type: ignore[no-any-return]
 
+    def __getitems__(self, indices: list[int]) -> list[T_co]:
+        return get_items(self.dataset, [self.indices[i] for i in indices])
+
     def __len__(self) -> int:
         return len(self.indices)
 
@@ -93,8 +114,8 @@ class Subset(Dataset[T_co]):
 class ConcatDataset(Dataset[T_co]):
     """Datasets one after the other.
 
-    Raises AssertionError for no datasets at all; for an index out of range ValueError (negative
-    ones) or IndexError.
+    Raises AssertionError for no datasets at all and for streams; for an index out of range
+    ValueError (negative ones) or IndexError.
 
     >>> joined = ConcatDataset(["ab", "cde"])
     >>> len(joined), joined[3], joined[-1]
@@ -108,6 +129,11 @@ class ConcatDataset(Dataset[T_co]):
         self.datasets = list(datasets)
         if not self.datasets:
             raise AssertionError("ConcatDataset needs at least one dataset")
+        if any(isinstance(d, IterableDataset) for d in self.datasets):
+            raise AssertionError(
+                "ConcatDataset does not support IterableDataset, which has no indices; "
+                "join streams with ChainDataset"
+            )
         self.cumulative_sizes = list(itertools.accumulate(len(d) for d in self.datasets))
 
     def __getitem__(self, index: int) -> T_co:
@@ -123,6 +149,86 @@ class ConcatDataset(Dataset[T_co]):
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
+
+
+class ChainDataset(IterableDataset[T_co]):
+    """Streams one after the other; each begins when the one before has ended.
+
+    Reading or measuring it raises AssertionError where one of them is no IterableDataset.
+    """
+
+    datasets: Iterable[Any]
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = datasets
+
+    def _streams(self) -> Iterator[Any]:
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise AssertionError(
+                    f"ChainDataset only supports IterableDataset, got {type(dataset).__name__}; "
+                    "join datasets with indices by ConcatDataset"
+                )
+            yield dataset
+
+    def __iter__(self) -> Iterator[T_co]:
+        return itertools.chain.from_iterable(self._streams())
+
+    def __len__(self) -> int:
+        return sum(len(dataset) for dataset in self._streams())
+
+
+class StackDataset(Dataset[Any]):
+    """Datasets side by side: sample i holds the i-th sample of each, in a tuple or, for datasets
+    given by name, in a dict.
+
+    Raises ValueError for datasets of different lengths, none at all, or some by name and some not.
+
+    >>> StackDataset("ab", [1, 2])[1], StackDataset(letter="ab", number=[1, 2])[1]
+    (('b', 2), {'letter': 'b', 'number': 2})
+    """
+
+    datasets: tuple[Any, ...] | dict[str, Any]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if bool(args) == bool(kwargs):
+            raise ValueError(
+                "StackDataset takes datasets, all of them by name or none, "
+                f"got {len(args)} without a name and {len(kwargs)} with one"
+            )
+        self.datasets = args or kwargs
+        sizes = [len(dataset) for dataset in args or kwargs.values()]
+        if len(set(sizes)) > 1:
+            raise ValueError(f"Size mismatch between datasets of a StackDataset: {sizes}")
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
+        return tuple(dataset[index] for dataset in self.datasets)
+
+    def __getitems__(self, indices: list[Any]) -> list[Any]:
+        datasets = self.datasets.values() if isinstance(self.datasets, dict) else self.datasets
+        columns = [get_items(dataset, indices) for dataset in datasets]
+        if any(len(column) != len(indices) for column in columns):
+            raise ValueError(
+                f"a nested dataset's __getitems__ gave {[len(c) for c in columns]} samples "
+                f"for {len(indices)} indices"
+            )
+        rows = zip(*columns, strict=True)
+        if isinstance(self.datasets, dict):
+            return [dict(zip(self.datasets, row, strict=True)) for row in rows]
+        return list(rows)
+
+    def __len__(self) -> int:
+        first, *_ = self.datasets.values() if isinstance(self.datasets, dict) else self.datasets
+        return len(first)
+
+
+def get_items(dataset: Any, indices: Sequence[Any]) -> list[Any]:
+    """Many samples of a dataset, by its own `__getitems__` where it knows a quicker way."""
+    at_once = getattr(dataset, "__getitems__", None)
+    samples: list[Any] = at_once(indices) if at_once else [dataset[i] for i in indices]
+    return samples
 
 
 def random_split(

@@ -118,7 +118,8 @@ class SubsetRandomSampler(Sampler[int]):
 
     def __iter__(self) -> Iterator[int]:
         order = random.randperm(self.generator or default_generator, len(self.indices))
-        return (self.indices[i] for i in order.tolist())
+        for i in order.tolist():
+            yield self.indices[i]
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -157,9 +158,8 @@ class WeightedRandomSampler(Sampler[int]):
 
     def __iter__(self) -> Iterator[int]:
         gen = self.generator or default_generator
-        return iter(
-            random.multinomial(gen, self.weights, self.num_samples, self.replacement).tolist()
-        )
+        draws = random.multinomial(gen, self.weights, self.num_samples, self.replacement)
+        yield from draws.tolist()
 
     def __len__(self) -> int:
         return self.num_samples
