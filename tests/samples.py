@@ -1121,14 +1121,6 @@ row(
     dtypes=False,
 )
 row(
-    "conv2d nn.functional.conv2d",
-    call(real(2, 3, 5, 4), real(2, 3, 3, 2), real(2)),
-    call(real(1, 2, 5, 5), real(4, 1, 2, 2), None, 2, 1, 1, 2),
-    call(real(1, 6, 6), real(1, 1, 2, 2), dilation=2),
-    bad=(call(real(1, 3, 2, 2), real(1, 3, 3, 3)), call(real(1, 2, 4, 4), real(1, 3, 2, 2))),
-    dtypes=False,
-)
-row(
     "max_pool2d nn.functional.max_pool2d",
     call(real(2, 2, 4, 4), 2),
     call(real(1, 5, 5), (2, 3), 1, 1),

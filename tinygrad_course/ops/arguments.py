@@ -24,21 +24,31 @@ def require_tensors(function: str, **arguments: Any) -> None:
             )
 
 
-def pair(value: Any, name: str, function: str) -> tuple[int, int]:
-    """An int, or one or two of them, as (for rows, for columns).
+def per_dim(value: Any, dims: int, name: str, function: str) -> tuple[int, ...]:
+    """An int, or one or `dims` of them, as one for each spatial dim.
 
     RuntimeError for another number of them, TypeError for what is no int.
+
+    >>> per_dim(2, 3, "stride", "conv3d"), per_dim((2, 3), 2, "stride", "conv2d")
+    ((2, 2, 2), (2, 3))
+    """
+    if type(value) is int:
+        return (value,) * dims
+    values = value if isinstance(value, (tuple, list)) else (value,)
+    if len(values) not in (1, dims):
+        raise RuntimeError(
+            f"{function}: expected {name} to be a single integer value or a list of {dims} values "
+            f"to match the spatial dimensions, but got {name}={value}"
+        )
+    numbers = tuple(as_int(v, name) for v in values)
+    return numbers if len(numbers) == dims else numbers * dims
+
+
+def pair(value: Any, name: str, function: str) -> tuple[int, int]:
+    """`per_dim` of images: (for rows, for columns).
 
     >>> pair(2, "stride", "conv2d"), pair((2, 3), "stride", "conv2d")
     ((2, 2), (2, 3))
     """
-    if isinstance(value, int):
-        return value, value
-    if not isinstance(value, (tuple, list)):
-        value = (value,)
-    if len(value) not in (1, 2):
-        raise RuntimeError(
-            f"{function}: {name} is one int or two (rows, columns), got {len(value)}: {value}"
-        )
-    numbers = [as_int(v, name) for v in value]
-    return numbers[0], numbers[-1]
+    rows, columns = per_dim(value, 2, name, function)
+    return rows, columns

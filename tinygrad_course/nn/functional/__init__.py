@@ -4,7 +4,15 @@ Here are the spellings of PyTorch, old ones included; what is computed is in `op
 is one of these functions plus the parameters it owns. Lessons 09 and 13.
 """
 
-from ...ops.conv import conv2d
+from ...ops.columns import fold, unfold
+from ...ops.conv import (
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+)
 from ...ops.linear import linear
 from ...ops.masks import one_hot
 from ...ops.pool import max_pool2d
@@ -13,8 +21,14 @@ from .loss import cross_entropy, legacy_reduction, mse_loss, nll_loss
 from .pooling import max_pool2d_with_indices
 
 __all__ = [
+    "conv1d",
     "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
     "cross_entropy",
+    "fold",
     "linear",
     "log_softmax",
     "max_pool2d",
@@ -27,4 +41,5 @@ __all__ = [
     "sigmoid",
     "softmax",
     "tanh",
+    "unfold",
 ]

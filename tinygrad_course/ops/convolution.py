@@ -1,0 +1,232 @@
+"""Convolution as matrix products: im2col.
+
+Every window of the input becomes a column, and one matrix product with the flattened kernels gives
+all outputs at once, for sequences, images and volumes alike. The three maps of a convolution (to
+the output, back to the input, back to the weight) are operations of their own and each other's
+derivatives, so gradients of any order are convolutions again. Knows batches of arrays only; what
+users call is in `conv`. Lesson 10.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+from .columns import (
+    add_windows,
+    images_first,
+    images_last,
+    padded_size,
+    plain,
+    window_count,
+    windows,
+)
+from .dims import row_major
+from .registry import Op
+
+# Columns are made for a few output rows at a time, as many as stay in the second-level cache, and
+# made again for the weight's gradient: cheaper than to keep 25 times the input.
+_COLUMN_BYTES = 600_000
+# On the way back each row block costs kh × kw additions whatever its size, so blocks are larger.
+_INPUT_GRAD_BYTES = 4_000_000
+
+
+# --- the kernels ---------------------------------------------------------------------------------
+#
+# Shapes are written for images; a sequence has one spatial dim, a volume three.
+
+
+def _row_blocks(xp, rows, row_bytes, budget):
+    """Slices of output rows whose columns take `budget` bytes; on a GPU all rows, in one launch."""
+    step = max(1, min(rows, budget // max(row_bytes, 1))) if xp is np else max(rows, 1)
+    return [slice(i, min(i + step, rows)) for i in range(0, rows, step)]
+
+
+def _matrices(x, groups):
+    """(C, …) as one matrix (C / groups, all the rest) per group."""
+    return x.reshape(groups, len(x) // groups, math.prod(x.shape[1:]))
+
+
+def _of_rows(seen, rows):
+    """The windows (C, kh, kw, P, Q, N) that are in some output rows."""
+    return seen[(*(slice(None),) * (seen.ndim // 2), rows)]
+
+
+def _columns(xp, seen, rows, groups):
+    """The windows in some output rows, a column each: (groups, C / groups · kh · kw, P Q N)."""
+    columns = xp.ascontiguousarray(_of_rows(seen, rows))
+    depth = math.prod(columns.shape[: columns.ndim // 2])
+    return columns.reshape(groups, depth // groups, math.prod(columns.shape[columns.ndim // 2 :]))
+
+
+def _in_single(kernel):
+    """float16 in float32: 11 bits are too few for sums."""
+
+    def compute(xp, x, y, *rest):
+        if x.dtype == "float16":
+            return kernel(xp, x.astype("float32"), y.astype("float32"), *rest).astype("float16")
+        return kernel(xp, x, y, *rest)
+
+    return compute
+
+
+@_in_single
+def _output(xp, x, w, b, places, geometry):
+    o, c, *kernel = w.shape
+    groups = geometry.groups
+    x = images_last(xp, x, geometry)
+    n = x.shape[-1]
+    seen = windows(x, kernel, places, geometry)
+    depth = c * math.prod(kernel)
+    kernels = w.reshape(groups, o // groups, depth)
+    y = xp.empty((n, o, *places), x.dtype)
+    row_bytes = groups * depth * math.prod(places[1:]) * n * x.itemsize
+    for rows in _row_blocks(xp, places[0], row_bytes, _COLUMN_BYTES):
+        product = kernels @ _columns(xp, seen, rows, groups)
+        # Back in N, C, H, W order while the block is still in the cache.
+        product = product.reshape(o, rows.stop - rows.start, *places[1:], n)
+        product = product.transpose(product.ndim - 1, *range(product.ndim - 1))
+        if b is None:
+            y[:, :, rows] = product
+        else:
+            xp.add(product, _per_channel(b, y), out=y[:, :, rows])
+    return y
+
+
+@_in_single
+def _input_gradient(xp, g, w, b, size, geometry):
+    o, c, *kernel = w.shape
+    n, _, *places = g.shape
+    groups = geometry.groups
+    depth = c * math.prod(kernel)
+    g = images_last(xp, g, plain(len(size)))
+    kernels = w.reshape(groups, o // groups, depth).transpose(0, 2, 1)
+    x = xp.zeros((c * groups, *padded_size(size, geometry), n), g.dtype)
+    seen = windows(x, kernel, places, geometry)
+    row_bytes = groups * depth * math.prod(places[1:]) * n * g.itemsize
+    for rows in _row_blocks(xp, places[0], row_bytes, _INPUT_GRAD_BYTES):
+        columns = kernels @ _matrices(g[:, rows], groups)
+        there = _of_rows(seen, rows)
+        add_windows(there, columns.reshape(there.shape), kernel)
+    x = row_major(images_first(x, size, geometry))
+    if b is not None:
+        x += _per_channel(b, x)
+    return x
+
+
+@_in_single
+def _weight_gradient(xp, x, g, kernel, geometry):
+    n, o, *places = g.shape
+    groups = geometry.groups
+    x = images_last(xp, x, geometry)
+    g = images_last(xp, g, plain(len(places)))
+    seen = windows(x, kernel, places, geometry)
+    depth = len(x) // groups * math.prod(kernel)
+    # Made transposed: BLAS is twice as fast with the long side first.
+    w = xp.zeros((groups, depth, o // groups), g.dtype)
+    row_bytes = groups * depth * math.prod(places[1:]) * n * x.itemsize
+    for rows in _row_blocks(xp, places[0], row_bytes, _COLUMN_BYTES):
+        columns = _columns(xp, seen, rows, groups)
+        w += columns @ _matrices(g[:, rows], groups).transpose(0, 2, 1)
+    return row_major(w.transpose(0, 2, 1)).reshape(o, len(x) // groups, *kernel)
+
+
+def _per_channel(b, y):
+    """A number per channel, so that it broadcasts to (N, C, H, W)."""
+    return b.reshape(-1, *(1,) * (y.ndim - 2))
+
+
+def reference_convolution(xp, x, w, geometry):
+    """The definition: y[n, o, p, q] = Σ_{c, i, j} w[o, c, i, j] x[n, c, p s + i d, q s + j d].
+
+    Twice as slow as the kernel that is used; there to be read, and for the tests to compare with.
+    """
+    o, c, *kernel = w.shape
+    places = window_count(x.shape[2:], kernel, geometry)
+    x = xp.pad(x, ((0, 0), (0, 0), *geometry.padding))
+    y = xp.zeros((x.shape[0], o, *places), x.dtype)
+    per_group = o // geometry.groups
+    for group in range(geometry.groups):
+        channels = slice(group * c, (group + 1) * c)
+        outputs = slice(group * per_group, (group + 1) * per_group)
+        for cell in itertools.product(*map(range, kernel)):
+            # What this cell of the kernel sees, in every window.
+            each = zip(cell, places, geometry.stride, geometry.dilation, strict=True)
+            there = (slice(i * d, i * d + (p - 1) * s + 1, s) for i, p, s, d in each)
+            seen = x[(slice(None), channels, *there)]
+            product = xp.tensordot(w[(outputs, slice(None), *cell)], seen, ((1,), (1,)))
+            y[:, outputs] += product.swapaxes(0, 1)
+    return y
+
+
+# --- the operations: each is the derivative of the other two -------------------------------------
+
+
+class Convolution(Op, fn=""):
+    """y = x ⋆ w + b: (N, C, H, W), (O, C/groups, kh, kw), (O,) → (N, O, P, Q), for P × Q =
+    `places`."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, w, b, /, places, geometry):
+        ctx.save(x, w, geometry)
+        return _output(xp, x, w, b, places, geometry)
+
+    def backward(ctx, g):
+        x, w, geometry = ctx.saved
+        gx = conv_input(g, w, None, x.shape[2:], geometry) if ctx.needs[0] else None
+        gw = conv_weight(x, g, w.shape[2:], geometry) if ctx.needs[1] else None
+        return gx, gw, _bias_gradient(g) if ctx.needs[2] else None
+
+
+class ConvTranspose(Op, fn="", node="ConvolutionBackward0"):
+    """x = wᵀ g + b, where wᵀ is the adjoint of x → x ⋆ w: (N, O, P, Q), (O, C/groups, kh, kw), (C,)
+    → (N, C, H, W), for H × W = `size`."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, g, w, b, /, size, geometry):
+        ctx.save(g, w, geometry)
+        return _input_gradient(xp, g, w, b, size, geometry)
+
+    def backward(ctx, h):
+        g, w, geometry = ctx.saved
+        gg = convolution(h, w, None, g.shape[2:], geometry) if ctx.needs[0] else None
+        gw = conv_weight(h, g, w.shape[2:], geometry) if ctx.needs[1] else None
+        return gg, gw, _bias_gradient(h) if ctx.needs[2] else None
+
+
+class ConvInput(ConvTranspose, fn="", node="ConvolutionBackwardBackward0"):
+    """The same as the gradient of the input of a convolution."""
+
+    __slots__ = ()
+    forward = ConvTranspose.forward
+
+
+class ConvWeight(Op, fn="", node="ConvolutionBackwardBackward0"):
+    """w = Σ x g over windows, the adjoint of w → x ⋆ w: (N, C, H, W), (N, O, P, Q) → (O, C/groups,
+    kh, kw), for kh × kw = `kernel`."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, g, /, kernel, geometry):
+        ctx.save(x, g, geometry)
+        return _weight_gradient(xp, x, g, kernel, geometry)
+
+    def backward(ctx, h):
+        x, g, geometry = ctx.saved
+        gx = conv_input(g, h, None, x.shape[2:], geometry) if ctx.needs[0] else None
+        gg = convolution(x, h, None, g.shape[2:], geometry) if ctx.needs[1] else None
+        return gx, gg
+
+
+convolution = Convolution.fn
+conv_transpose = ConvTranspose.fn
+conv_input = ConvInput.fn
+conv_weight = ConvWeight.fn
+
+
+def _bias_gradient(g):
+    return g.sum((0, *range(2, g.ndim)))
