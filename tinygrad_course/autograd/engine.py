@@ -156,7 +156,7 @@ def _add(
     create_graph: bool,
 ) -> None:
     """Adds `grad` to what has arrived at one output of `node`: in place only in a sum made here."""
-    if create_graph or (node, output) not in summed:
+    if create_graph or (node, output) not in summed or isinstance(grad, Tensor):  # a sparse one
         slots[output] = slots[output] + grad
         summed.add((node, output))
     else:

@@ -125,7 +125,7 @@ def run_accumulated_hooks(hooks: Hooks, leaf: Any) -> None:
 
 def _fitting(hook: Callable[..., Any], new: Any, old: Any) -> Any:
     """`new`, which a hook returned to replace `old`; RuntimeError/TypeError when it cannot."""
-    if not hasattr(new, "_array"):
+    if not hasattr(new, "requires_grad"):
         raise TypeError(
             f"hook {_name(hook)!r} returned a {type(new).__name__}; a gradient is a Tensor, and "
             "None leaves it as it is"

@@ -40,15 +40,14 @@ class SparseTensor(Tensor):
     _size: tuple[int, ...]
 
     is_sparse = True
-    # `array += sparse` is left to `__radd__`: the sum takes the place of the array.
-    __array_ufunc__ = None
 
     def __new__(
         cls, indices: Tensor, values: Tensor, size: tuple[int, ...], coalesced: bool = False
     ) -> SparseTensor:
         new: SparseTensor = object.__new__(cls)
         new._storage = new._counter = new._edge = new._meta = None
-        new._places, new._rows, new._size, new._coalesced = indices, values, size, coalesced
+        new._places, new._rows, new._size = indices, values, size
+        new._coalesced = coalesced or len(values) < 2
         return new
 
     def _with(self, values: Tensor) -> SparseTensor:
@@ -189,10 +188,11 @@ class SparseTensor(Tensor):
 
     def zero_(self) -> SparseTensor:
         """Drops all rows."""
-        return self._become(self._places[:, :0], self._rows.detach()[:0], self._coalesced)
+        return self._become(self._places[:, :0], self._rows.detach()[:0])
 
-    def _become(self, places: Tensor, values: Tensor, coalesced: bool) -> SparseTensor:
-        self._places, self._rows, self._coalesced = places, values, coalesced
+    def _become(self, places: Tensor, values: Tensor) -> SparseTensor:
+        self._places, self._rows = places, values
+        self._coalesced = len(values) < 2
         self._bump()
         return self
 
@@ -215,12 +215,15 @@ class SparseTensor(Tensor):
 
     def mul_(self, number: Any) -> SparseTensor:
         """Multiplies all values by a number, in place."""
-        self._rows.mul_(number)
-        return self
+        return self._scale(self._rows * number)
 
-    def div_(self, other: Any, **rounding: Any) -> SparseTensor:  # type: ignore[override]
+    def div_(self, other: Any, **rounding: Any) -> SparseTensor:
         """Divides all values by a number, in place."""
-        self._rows.div_(other, **rounding)
+        return self._scale(self._rows.div(other, **rounding))
+
+    def _scale(self, values: Tensor) -> SparseTensor:
+        self._rows = values
+        self._bump()
         return self
 
     def norm(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -241,7 +244,7 @@ class SparseTensor(Tensor):
     def __iadd__(self, other: Any) -> Any:
         """As `self + other`, in this tensor where it can hold the sum."""
         if isinstance(other, SparseTensor) and not (self.requires_grad or other.requires_grad):
-            return self._become(*self._joined(other), False)
+            return self._become(*self._joined(other))
         return self + other
 
     def _joined(self, other: SparseTensor) -> tuple[Tensor, Tensor]:

@@ -17,6 +17,7 @@ from ...ops.linear import linear
 from ...ops.masks import one_hot
 from ...ops.pool import max_pool2d
 from .activation import log_softmax, relu, relu_, sigmoid, softmax, tanh
+from .embedding import embedding, embedding_bag
 from .loss import cross_entropy, legacy_reduction, mse_loss, nll_loss
 from .pooling import max_pool2d_with_indices
 
@@ -28,6 +29,8 @@ __all__ = [
     "conv_transpose2d",
     "conv_transpose3d",
     "cross_entropy",
+    "embedding",
+    "embedding_bag",
     "fold",
     "linear",
     "log_softmax",
