@@ -161,3 +161,4 @@ class ReluBackward(Op, fn="", node="ThresholdBackwardBackward0"):
 
 relu_backward = ReluBackward.fn
 exp, log, sin, cos = Exp.fn, Log.fn, Sin.fn, Cos.fn
+tanh, sigmoid = Tanh.fn, Sigmoid.fn

@@ -4,6 +4,7 @@ Here are the spellings of PyTorch, old ones included; what is computed is in `op
 is one of these functions plus the parameters it owns. Lessons 09 and 13.
 """
 
+from ...ops.bilinear import bilinear
 from ...ops.columns import fold, unfold
 from ...ops.conv import (
     conv1d,
@@ -13,36 +14,148 @@ from ...ops.conv import (
     conv_transpose2d,
     conv_transpose3d,
 )
+from ...ops.distance import cosine_similarity, pairwise_distance, pdist
 from ...ops.linear import linear
+from ...ops.loss_ctc import ctc_loss
+from ...ops.loss_likelihood import gaussian_nll_loss
+from ...ops.loss_pairs import triplet_margin_with_distance_loss
+from ...ops.loss_regression import huber_loss
 from ...ops.masks import one_hot
-from ...ops.pool import max_pool2d
-from .activation import log_softmax, relu, relu_, sigmoid, softmax, tanh
+from ...ops.max_pool import max_pool2d
+from .activation import (
+    celu,
+    celu_,
+    elu,
+    elu_,
+    gelu,
+    glu,
+    hardshrink,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    hardtanh_,
+    leaky_relu,
+    leaky_relu_,
+    logsigmoid,
+    mish,
+    prelu,
+    relu,
+    relu6,
+    relu_,
+    rrelu,
+    rrelu_,
+    selu,
+    selu_,
+    sigmoid,
+    silu,
+    softplus,
+    softshrink,
+    softsign,
+    tanh,
+    tanhshrink,
+    threshold,
+    threshold_,
+)
 from .embedding import embedding, embedding_bag
-from .loss import cross_entropy, legacy_reduction, mse_loss, nll_loss
+from .loss import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    kl_div,
+    l1_loss,
+    legacy_reduction,
+    mse_loss,
+    nll_loss,
+    poisson_nll_loss,
+    smooth_l1_loss,
+)
+from .loss_margin import (
+    cosine_embedding_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
+    multilabel_soft_margin_loss,
+    soft_margin_loss,
+    triplet_margin_loss,
+)
 from .pooling import max_pool2d_with_indices
+from .softmax import gumbel_softmax, log_softmax, softmax, softmin
 
 __all__ = [
+    "bilinear",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "celu",
+    "celu_",
     "conv1d",
     "conv2d",
     "conv3d",
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
+    "cosine_embedding_loss",
+    "cosine_similarity",
     "cross_entropy",
+    "ctc_loss",
+    "elu",
+    "elu_",
     "embedding",
     "embedding_bag",
     "fold",
+    "gaussian_nll_loss",
+    "gelu",
+    "glu",
+    "gumbel_softmax",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "hardtanh_",
+    "hinge_embedding_loss",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "leaky_relu",
+    "leaky_relu_",
     "linear",
     "log_softmax",
+    "logsigmoid",
+    "margin_ranking_loss",
     "max_pool2d",
     "max_pool2d_with_indices",
+    "mish",
     "mse_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
     "nll_loss",
     "one_hot",
+    "pairwise_distance",
+    "pdist",
+    "poisson_nll_loss",
+    "prelu",
     "relu",
+    "relu6",
     "relu_",
+    "rrelu",
+    "rrelu_",
+    "selu",
+    "selu_",
     "sigmoid",
+    "silu",
+    "smooth_l1_loss",
+    "soft_margin_loss",
     "softmax",
+    "softmin",
+    "softplus",
+    "softshrink",
+    "softsign",
     "tanh",
+    "tanhshrink",
+    "threshold",
+    "threshold_",
+    "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
     "unfold",
 ]
