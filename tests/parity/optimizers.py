@@ -120,7 +120,7 @@ def take_steps(optimizer: Any, ps: list[Any], steps: range) -> list[list[float]]
 def converted(value: Any, lib: ModuleType) -> Any:
     """A state dict with its tensors made anew in `lib`."""
     if isinstance(value, dict):
-        return {key: converted(entry, lib) for key, entry in value.items()}
+        return type(value)({key: converted(entry, lib) for key, entry in value.items()})
     if isinstance(value, list | tuple):
         return type(value)(converted(entry, lib) for entry in value)
     return lib.tensor(value.detach().numpy()) if hasattr(value, "detach") else value
@@ -153,3 +153,121 @@ def optimizers() -> Iterator[Verdict]:
             # L-BFGS divides by small differences of gradients, so that rounding errors grow.
             rtol = 1e-5 if name == "LBFGS" else 1e-11
             yield Verdict(f"{name}{options}", optimizer_problem(name, options, rtol))
+
+
+# --- schedules ------------------------------------------------------------------------------------
+
+
+class Decay:
+    """A function with a state of its own."""
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+
+    def __call__(self, epoch: int) -> float:
+        return self.rate**epoch
+
+
+SCHEDULES: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
+    "LambdaLR": [((lambda e: 0.9**e,), {}), (([Decay(0.8), lambda e: 1 / (1 + e)],), {})],
+    "MultiplicativeLR": [((lambda e: 0.95,), {}), (([Decay(0.9), lambda e: 1 / (1 + e)],), {})],
+    "StepLR": [((3,), {}), ((7,), {"gamma": 0.5})],
+    "MultiStepLR": [(([4, 4, 9],), {}), (([9, 2],), {"gamma": 0.5})],
+    "ConstantLR": [((), {}), ((0.5, 9), {})],
+    "LinearLR": [((), {}), ((0.1, 0.7, 12), {}), ((1.0, 0.0, 30), {})],
+    "ExponentialLR": [((0.9,), {})],
+    "PolynomialLR": [((), {}), ((20, 2.0), {})],
+    "CosineAnnealingLR": [((10,), {}), ((7,), {"eta_min": 0.01})],
+    "CosineAnnealingWarmRestarts": [((5,), {}), ((3, 2), {"eta_min": 0.01})],
+    "CyclicLR": [
+        ((0.1, 1.0), {"step_size_up": 4}),
+        (([0.1, 0.2], [1.0, 2.0], 3, 5), {"mode": "triangular2"}),
+        ((0.1, 1.0, 4), {"mode": "exp_range", "gamma": 0.95, "base_momentum": [0.5, 0.6]}),
+        ((0.1, 1.0, 4), {"scale_fn": lambda x: 1 / x, "cycle_momentum": False}),
+        ((0.1, 1.0, 4), {"scale_fn": lambda x: 0.9**x, "scale_mode": "iterations"}),
+    ],
+    "OneCycleLR": [
+        ((1.0, 50), {}),
+        (([1.0, 0.5],), {"epochs": 6, "steps_per_epoch": 8, "anneal_strategy": "linear"}),
+        ((1.0, 45), {"three_phase": True, "pct_start": 0.2, "max_momentum": [0.9, 0.8]}),
+        ((1.0, 45), {"div_factor": 5.0, "final_div_factor": 10.0, "cycle_momentum": False}),
+    ],
+    "ReduceLROnPlateau": [
+        ((), {"patience": 2}),
+        (("max", 0.5), {"patience": 1, "threshold_mode": "abs", "threshold": 0.1}),
+        ((), {"patience": 0, "cooldown": 3, "min_lr": [0.01, 0.2]}),
+        (("max",), {"patience": 1, "eps": 0.01}),
+        (("min",), {"patience": 1, "threshold_mode": "abs", "threshold": 0.3}),
+    ],
+    "SequentialLR": [(([5], "ConstantLR", "ExponentialLR"), {}), (([4, 9], *["StepLR"] * 3), {})],
+    "ChainedScheduler": [
+        (("ConstantLR", "ExponentialLR"), {}),
+        (("CosineAnnealingLR", "StepLR", "LinearLR"), {}),
+    ],
+}
+
+
+def groups_of(lib: ModuleType, kind: str = "SGD", tensor: bool = False) -> Any:
+    """An optimizer with two groups and momentum."""
+    ps = [lib.nn.Parameter(lib.ones(2, dtype=lib.float64)) for _ in range(2)]
+    rates = [lib.tensor(rate, dtype=lib.float64) if tensor else rate for rate in (0.5, 0.3)]
+    groups = [{"params": [p], "lr": rate} for p, rate in zip(ps, rates, strict=True)]
+    return getattr(lib.optim, kind)(groups, **({"momentum": 0.9} if kind == "SGD" else {}))
+
+
+def schedule_of(lib: ModuleType, name: str, args: Any, options: Any, optimizer: Any) -> Any:
+    """The schedule; the parts of composite ones are given by name."""
+    made = lib.optim.lr_scheduler
+
+    def part(name: str) -> Any:
+        (args, options), *_ = SCHEDULES[name]
+        return getattr(made, name)(optimizer, *args, **options)
+
+    if name == "SequentialLR":
+        return made.SequentialLR(optimizer, [part(n) for n in args[1:]], args[0])
+    if name == "ChainedScheduler":
+        return made.ChainedScheduler([part(n) for n in args])
+    return getattr(made, name)(optimizer, *args, **options)
+
+
+def advance(schedule: Any, steps: range) -> list[Any]:
+    """After each step: the rates, what `get_last_lr` says, and the momenta."""
+    path = []
+    schedule.optimizer.step()
+    for step in steps:
+        bumpy = (1 / (1 + step), 1.0 + step % 3)[step // 5 % 2]
+        schedule.step(*[bumpy] * (type(schedule).__name__ == "ReduceLROnPlateau"))
+        groups = schedule.optimizer.param_groups
+        momenta = [g["betas"][0] if "betas" in g else g["momentum"] for g in groups]
+        path.append([*(g["lr"] for g in groups), *schedule.get_last_lr(), *momenta])
+    return [[float(x) for x in row] for row in path]
+
+
+def schedule_problem(name: str, args: Any, options: Any, **making: Any) -> str | None:
+    """How the rates differ; a state dict from the other library takes over after half of them."""
+    made: dict[Any, Any] = {}
+    for lib in (tg, torch):
+        optimizer = groups_of(lib, **making)
+        schedule = schedule_of(lib, name, args, options, optimizer)
+        start = [float(rate) for rate in schedule.get_last_lr()]
+        made[lib] = optimizer, schedule, [start, *advance(schedule, range(20))]
+    paths = []
+    for lib, other in ((tg, torch), (torch, tg)):
+        optimizer = groups_of(lib, **making)
+        schedule = schedule_of(lib, name, args, options, optimizer)
+        optimizer.load_state_dict(converted(made[other][0].state_dict(), lib))
+        schedule.load_state_dict(converted(made[other][1].state_dict(), lib))
+        paths.append(made[lib][2] + advance(schedule, range(20, 40)))
+    for step, (a, b) in enumerate(zip(*paths, strict=True)):
+        if not np.allclose(a, b, rtol=1e-12, atol=1e-15):
+            return f"step {step}: ours {a}, PyTorch's {b}"
+    return None
+
+
+def schedules() -> Iterator[Verdict]:
+    """A verdict per schedule, options, and kind of momentum or of rate."""
+    for name, rows in SCHEDULES.items():
+        for args, options in rows:
+            for making in ({}, {"kind": "Adam"}, {"tensor": True}):
+                problem = schedule_problem(name, args, options, **making)
+                yield Verdict(f"{name}{args}{options} {making}", problem)

@@ -1,5 +1,6 @@
 """optim: how parameters move once they have gradients. Lesson 14."""
 
+from . import lr_scheduler
 from .adadelta import Adadelta
 from .adagrad import Adagrad
 from .adam import Adam
