@@ -342,13 +342,15 @@ class Function(Node):
         return zeros(shape, dtype=from_numpy_dtype(dtype), device=device)
 
     def _check(self, grad: Any, i: int, edge: Edge | None) -> Any:
-        if grad is None or edge is None:
+        if grad is None:
             return None
         if not isinstance(grad, Tensor):
             raise RuntimeError(
                 f"function {self.name()} returned {type(grad).__name__} at index {i}; a gradient "
                 "is a Tensor or None"
             )
+        if edge is None:  # goes nowhere, but hooks see it
+            return grad
         shape, dtype = edge[0].outputs[edge[1]]
         if grad.shape != shape:
             stretched = len(grad.shape) >= len(shape) and all(

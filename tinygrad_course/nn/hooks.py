@@ -63,6 +63,11 @@ class ModuleHooks:
         self.backward: OrderedDict[int, Callable[..., Any]] = OrderedDict()
         self.full: bool | None = None
 
+    @property
+    def empty(self) -> bool:
+        """Whether all have been removed."""
+        return not (self.before or self.after or self.backward_before or self.backward)
+
     def add_backward(
         self, hook: Callable[..., Any], full: bool, whose: str, prepend: bool = False
     ) -> RemovableHandle:
@@ -110,6 +115,8 @@ class Hooked:
         return [hook for hooks in kept for hook in hooks.backward.values()]
 
     def _call_hooked(self, args: Args, kwargs: dict[str, Any]) -> Any:
+        if everywhere.empty:  # those of all modules are gone: calls are cheap again
+            Hooked._module_hooks = None
         output = None
         waiting: Iterator[Hook] | None = None
         try:

@@ -134,7 +134,9 @@ class Tree:
                 f"cannot assign {kind(param)} object to parameter '{name}' of "
                 f"{type(self).__name__} (nn.Parameter or None required)"
             )
-        self._parameters[name] = _announced("parameter", self, name, param)
+        if param is not None:
+            param = _announced("parameter", self, name, param)
+        self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Files a tensor that belongs to the state but is not learned; `persistent=False` keeps it
