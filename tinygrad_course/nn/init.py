@@ -87,12 +87,13 @@ def _uniform_by_density(x: Any, mean: float, std: float, a: float, b: float, gen
     summit = min(max(mean, a), b)  # the likeliest place
     log_highest = -0.5 * ((summit - mean) / std) ** 2
     rejected = ones_like(x, dtype=bool_)
-    while bool(rejected.any()):
+    while True:
         draw = empty_like(x).uniform_(a, b, generator=generator)
         x = draw.where(rejected, x)
         log_density = ((draw - mean) / std) ** 2 * -0.5 - log_highest
         rejected &= empty_like(x).uniform_(generator=generator).log() > log_density
-    return x
+        if not rejected.any():
+            return x
 
 
 def constant_(tensor: Any, val: float) -> Tensor:
