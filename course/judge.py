@@ -104,13 +104,12 @@ def judge(seen: Trials, oracle: Oracle, notes: tuple[str, ...] = ()) -> Verdict:
     )
     if verdict.passed or verdict.reason:
         return verdict
-    if all_alike(oracle.untouched, seen):
-        reason = "It is as it was: answer in the cell above and run it."
-        return replace(verdict, reason=reason)
     mistake = oracle.mistake_behind(seen)
-    if mistake is None:
-        return verdict
-    return replace(verdict, mistake=mistake.says, mistake_name=mistake.name)
+    if mistake is not None:
+        return replace(verdict, mistake=mistake.says, mistake_name=mistake.name)
+    if all_alike(oracle.untouched, seen):
+        return replace(verdict, reason="It is as it was: answer in the cell above and run it.")
+    return verdict
 
 
 def nothing_seen(oracle: Oracle, reason: str, notes: tuple[str, ...] = ()) -> Verdict:
