@@ -45,7 +45,8 @@ class Tree:
         files = self.__dict__
         if isinstance(value, Parameter):
             self._require_init("parameters")
-            self._forget(name)
+            if name not in self._parameters:
+                self._forget(name)
             self.register_parameter(name, value)
         elif name in files.get("_parameters", ()):
             if value is not None:
