@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..autograd.sparse import SparseTensor
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
-from .optimizer import Group, Optimizer, count_step
+from .optimizer import Group, Optimizer, count_step, rows_of
 from .settings import require_at_least_zero
 
 
@@ -70,6 +71,20 @@ class Adagrad(Optimizer):
         xp.divide(g, step, out=step)
         step *= float(group["lr"]) / (1 + (t - 1) * group["lr_decay"])
         xp.subtract(x, step, out=x)
+
+    def _update_rows(self, group: Group, parameter: Tensor, x: Array, g: SparseTensor) -> None:
+        if group["weight_decay"] != 0:
+            raise RuntimeError(
+                "weight_decay option is not compatible with sparse gradients: it would move every "
+                f"row, by {group['weight_decay']}"
+            )
+        state = self.state[parameter]
+        t = count_step(state)
+        s = state["sum"]._array
+        rows, values = rows_of(-g if group["maximize"] else g)
+        s[rows] += values**2
+        rate = float(group["lr"]) / (1 + (t - 1) * group["lr_decay"])
+        x[rows] -= rate * values / (xp_of(x).sqrt(s[rows]) + group["eps"])
 
     def add_param_group(self, param_group: Group) -> None:
         super().add_param_group(param_group)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd.mode import enable_grad
+from ..autograd.sparse import SparseTensor
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
 from .line_search import MOST, Point, strong_wolfe
@@ -170,9 +171,11 @@ class LBFGS(Optimizer):
             loss = closure()
         parts = []
         for parameter in self.param_groups[0]["params"]:
-            x = parameter._array
-            grad = xp_of(x).zeros_like(x) if parameter.grad is None else parameter.grad._array
-            parts.append(grad.reshape(-1))
+            x, grad = parameter._array, parameter.grad
+            if isinstance(grad, SparseTensor):
+                grad = grad.to_dense()
+            g = xp_of(x).zeros_like(x) if grad is None else grad._array
+            parts.append(g.reshape(-1))
         return loss, float(loss), xp_of(parts[0]).concatenate(parts)
 
     def _move(self, d: Array, t: float) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd.mode import enable_grad
+from ..autograd.sparse import SparseTensor
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
 from ..dtype import float32, float64, get_default_dtype
@@ -137,14 +138,26 @@ class Optimizer(Hooks):
         for group in self.param_groups:
             for parameter in group["params"]:
                 grad = parameter.grad
-                if grad is not None:
+                if grad is None:
+                    continue
+                if isinstance(grad, SparseTensor):
+                    self._update_rows(group, parameter, parameter._array, grad)
+                else:
                     self._update(group, parameter, parameter._array, grad._array)
-                    parameter._bump()
+                parameter._bump()
         return loss
 
     def _update(self, group: Group, parameter: Tensor, x: Array, g: Array) -> None:
         """Moves `x`, the parameter's array, in place; `g` is its gradient and stays as it is."""
         raise NotImplementedError(f"{type(self).__name__} does not say how a parameter moves")
+
+    def _update_rows(self, group: Group, parameter: Tensor, x: Array, g: SparseTensor) -> None:
+        """Moves those rows of `x` of which `g` has a gradient; RuntimeError where the algorithm
+        has no meaning for a part of a parameter."""
+        raise RuntimeError(
+            f"{type(self).__name__} does not support sparse gradients: take SGD, Adagrad or "
+            "SparseAdam, or a dense gradient (sparse=False in the layer)"
+        )
 
     def _gradient(self, group: Group, x: Array, g: Array, out: Array, spare: Array) -> Array:
         """What to descend along: g, or −g with 'maximize', plus weight_decay · x; in `out` when it
@@ -285,6 +298,12 @@ def _fitted(value: Any, parameter: Tensor, name: Any = None) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(_fitted(entry, parameter, name) for entry in value)
     return copy.deepcopy(value)
+
+
+def rows_of(g: SparseTensor) -> tuple[Array, Array]:
+    """The numbers of the rows, each once, and the gradient of each."""
+    g = g.coalesce()
+    return g.indices()._array[0], g.values()._array
 
 
 def scalar(value: float) -> Tensor:

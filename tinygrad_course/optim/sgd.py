@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..autograd.sparse import SparseTensor
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
-from .optimizer import Group, Optimizer
+from .optimizer import Group, Optimizer, rows_of
 from .settings import require_at_least_zero
 
 
@@ -14,8 +15,9 @@ class SGD(Optimizer):
     """x ← x − lr · v, where v ← momentum · v + (1 − dampening) · (g + weight_decay · x), and v = g
     without momentum.
 
-    The first step takes v = g. `nesterov` moves by g + momentum · v; `maximize` goes up. ValueError
-    for a negative setting, or for `nesterov` without momentum or with dampening.
+    The first step takes v = g. `nesterov` moves by g + momentum · v; `maximize` goes up. A sparse
+    gradient moves the rows that it has. ValueError for a negative setting, or for `nesterov`
+    without momentum or with dampening; RuntimeError for a sparse gradient with weight_decay.
 
     >>> import tinygrad_course as tg
     >>> w = tg.nn.Parameter(tg.tensor([1.]))
@@ -80,3 +82,20 @@ class SGD(Optimizer):
             return v
         xp.multiply(v, momentum, out=spare)
         return xp.add(g, spare, out=spare)
+
+    def _update_rows(self, group: Group, parameter: Tensor, x: Array, g: SparseTensor) -> None:
+        if group["weight_decay"] != 0:
+            raise RuntimeError(
+                f"weight_decay={group['weight_decay']} is not supported with sparse gradients: it "
+                "would move every row"
+            )
+        if group["maximize"]:
+            g = -g
+        momentum, state = group["momentum"], self.state[parameter]
+        if momentum != 0:
+            v = state.get("momentum_buffer")
+            v = g.clone() if v is None else v * momentum + g * (1 - group["dampening"])
+            state["momentum_buffer"] = v.coalesce()
+            g = g + v * momentum if group["nesterov"] else v
+        rows, values = rows_of(g)
+        x[rows] -= float(group["lr"]) * values

@@ -1,7 +1,9 @@
-"""Gradient clipping: all gradients shrunk by one factor when together they are too long.
+"""Gradient clipping: all gradients shrunk by one factor when together they are too long, or each
+element cut off.
 
 The norm is that of one vector of all gradients, so their direction stays. Works on `.grad`, knows
-nothing of models. Lesson 14.
+nothing of models. `foreach` names PyTorch's faster ways to the same numbers: there is one way here.
+Lesson 14.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ def clip_grad_norm_(
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
 ) -> Tensor:
     """Scales the gradients in place so that ‖all gradients‖ ≤ max_norm; returns the norm they had,
     0-dim.
@@ -33,35 +36,99 @@ def clip_grad_norm_(
     >>> clip_grad_norm_(w, 1.0), w.grad
     (tensor(5.), tensor([0.6000, 0.8000]))
     """
-    if isinstance(parameters, Tensor):
-        parameters = [parameters]
-    grads = [p.grad for p in parameters if p.grad is not None]
-    if not grads:
+    parameters = _listed(parameters)
+    norm = get_total_norm(_gradients(parameters), norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(parameters, max_norm, norm)
+    return norm
+
+
+def get_total_norm(
+    tensors: Tensor | Iterable[Tensor],
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """The norm of all elements of all tensors, 0-dim; 0 without tensors.
+
+    Arguments and errors as in `clip_grad_norm_`.
+
+    >>> import tinygrad_course as tg
+    >>> get_total_norm([tg.tensor([3.]), tg.tensor([4.])])
+    tensor(5.)
+    """
+    arrays = [tensor._array for tensor in _listed(tensors)]
+    if not arrays:
         return make_tensor(0.0)
-    norm = _norm([grad._array for grad in grads], float(norm_type))
-    xp = xp_of(grads[0]._array)
-    if error_if_nonfinite and not xp.isfinite(norm):
+    p = float(norm_type)
+    norm = _norm(arrays, p)
+    if error_if_nonfinite and not xp_of(arrays[0]).isfinite(norm):
         raise RuntimeError(
-            f"the norm of order {float(norm_type)} of the gradients is {float(norm)}, so they "
-            "cannot be clipped; pass error_if_nonfinite=False to scale them by it anyway"
+            f"the norm of order {p} of the gradients is {float(norm)}, so they cannot be clipped; "
+            "pass error_if_nonfinite=False to scale them by it anyway"
         )
-    # Kept on the device: asking whether anything must be clipped would wait for it.
-    factor = xp.minimum(max_norm / (norm + 1e-6), 1)
-    for grad in grads:
-        array = grad._array
-        xp.multiply(array, factor.astype(array.dtype), out=array)
-        grad._bump()
     return Tensor._wrap_any(norm)
 
 
-def _norm(grads: list[Any], p: float) -> Any:
-    xp = xp_of(grads[0])
-    if p == float("inf"):
-        return xp.stack([abs(g).max() for g in grads]).max()
+def clip_grads_with_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    total_norm: Tensor,
+    foreach: bool | None = None,
+) -> None:
+    """Scales the gradients in place by max_norm / total_norm, where that is below 1.
+
+    >>> import tinygrad_course as tg
+    >>> w = tg.zeros(2, requires_grad=True)
+    >>> w.grad = tg.tensor([3., 4.])
+    >>> clip_grads_with_norm_(w, 1.0, tg.tensor(10.)); w.grad
+    tensor([0.3000, 0.4000])
+    """
+    grads = _gradients(_listed(parameters))
+    if not grads:
+        return
+    # Kept on the device: asking whether anything must be clipped would wait for it.
+    factor = xp_of(grads[0]._array).minimum(float(max_norm) / (total_norm._array + 1e-6), 1)
+    for grad in grads:
+        array = grad._array
+        xp_of(array).multiply(array, factor.astype(array.dtype), out=array)
+        grad._bump()
+
+
+def clip_grad_value_(
+    parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
+) -> None:
+    """Cuts every element of the gradients off at −clip_value and clip_value, in place.
+
+    >>> import tinygrad_course as tg
+    >>> w = tg.zeros(2, requires_grad=True)
+    >>> w.grad = tg.tensor([3., -0.5])
+    >>> clip_grad_value_(w, 1.0); w.grad
+    tensor([ 1.0000, -0.5000])
+    """
+    limit = float(clip_value)
+    for grad in _gradients(_listed(parameters)):
+        array = grad._array
+        xp_of(array).clip(array, -limit, limit, out=array)
+        grad._bump()
+
+
+def _listed(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+    return [parameters] if isinstance(parameters, Tensor) else list(parameters)
+
+
+def _gradients(parameters: list[Tensor]) -> list[Tensor]:
+    return [p.grad for p in parameters if p.grad is not None]
+
+
+def _norm(arrays: list[Any], p: float) -> Any:
+    xp = xp_of(arrays[0])
+    if abs(p) == float("inf"):
+        pick = "max" if p > 0 else "min"
+        return getattr(xp.stack([getattr(abs(g), pick)() for g in arrays]), pick)()
     if p == 2:
-        flat = [g.reshape(-1) for g in grads]
+        flat = [g.reshape(-1) for g in arrays]
         return xp.sqrt(xp.stack([xp.dot(g, g) for g in flat]).sum())
-    return xp.stack([(abs(g) ** p).sum() for g in grads]).sum() ** (1 / p)
+    return xp.stack([(abs(g) ** p).sum() for g in arrays]).sum() ** (1 / p)
 
 
 def clip_grad_norm(
@@ -69,6 +136,7 @@ def clip_grad_norm(
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
 ) -> Tensor:
     """The name of `clip_grad_norm_` before PyTorch 0.4."""
     warnings.warn(

@@ -95,8 +95,8 @@ class ReduceLROnPlateau(LRScheduler):
         if added > 0 and self.default_min_lr is None:
             raise RuntimeError(
                 f"The number of param groups in the `optimizer` ({len(groups)}) differs from when "
-                f"`ReduceLROnPlateau` was initialized ({len(self.min_lrs)}): append the new groups' "
-                "least rates to `min_lrs`"
+                f"`ReduceLROnPlateau` was initialized ({len(self.min_lrs)}): append the least "
+                "rates of the new groups to `min_lrs`"
             )
         self.min_lrs += [self.default_min_lr] * added
         for group, least in zip(groups, self.min_lrs, strict=True):
