@@ -21,6 +21,8 @@ from ...ops.loss_likelihood import gaussian_nll_loss
 from ...ops.loss_pairs import triplet_margin_with_distance_loss
 from ...ops.loss_regression import huber_loss
 from ...ops.masks import one_hot
+from ...ops.pad import pad
+from ...ops.pixelshuffle import channel_shuffle, pixel_shuffle, pixel_unshuffle
 from ...ops.max_pool import max_pool2d
 from .activation import (
     celu,
@@ -88,6 +90,7 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "celu",
     "celu_",
+    "channel_shuffle",
     "conv1d",
     "conv2d",
     "conv3d",
@@ -131,6 +134,9 @@ __all__ = [
     "multilabel_soft_margin_loss",
     "nll_loss",
     "one_hot",
+    "pad",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "pairwise_distance",
     "pdist",
     "poisson_nll_loss",
