@@ -31,12 +31,30 @@ from .activation import (
     Tanhshrink,
     Threshold,
 )
+from .adaptive_pool import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d,
+    FractionalMaxPool2d,
+    FractionalMaxPool3d,
+)
 from .bilinear import Bilinear
 from .container import ModuleDict, ModuleList, Sequential
-from .conv import Conv2d
+from .conv import (
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+)
 from .distance import CosineSimilarity, PairwiseDistance
 from .embedding import Embedding, EmbeddingBag
 from .flatten import Flatten, Unflatten
+from .fold import ChannelShuffle, Fold, PixelShuffle, PixelUnshuffle, Unfold
 from .linear import Identity, Linear
 from .loss import (
     BCELoss,
@@ -65,6 +83,41 @@ from .loss_margin import (
     TripletMarginWithDistanceLoss,
 )
 from .module import Module
+from .padding import (
+    CircularPad1d,
+    CircularPad2d,
+    CircularPad3d,
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+    ZeroPad1d,
+    ZeroPad2d,
+    ZeroPad3d,
+)
 from .parameter import Buffer, Parameter
 from .parameter_container import ParameterDict, ParameterList
-from .pool import MaxPool2d
+from .pool import (
+    AvgPool1d,
+    AvgPool2d,
+    AvgPool3d,
+    LPPool1d,
+    LPPool2d,
+    LPPool3d,
+    MaxPool1d,
+    MaxPool2d,
+    MaxPool3d,
+    MaxUnpool1d,
+    MaxUnpool2d,
+    MaxUnpool3d,
+)
+from .upsampling import (
+    Upsample,
+    UpsamplingBilinear2d,
+    UpsamplingNearest2d,
+)

@@ -3,7 +3,9 @@
 
 from ..autograd import absent
 from . import (
+    adaptive_pool,
     addproducts,
+    avg_pool,
     bilinear,
     bounds,
     brackets,
@@ -25,6 +27,7 @@ from . import (
     extremes,
     factory,
     flat,
+    fractional_pool,
     grids,
     index,
     inplace,
@@ -41,6 +44,8 @@ from . import (
     loss_regression,
     masks,
     max_pool,
+    max_unpool,
+    maxima,
     memory,
     norms,
     pad,
@@ -51,6 +56,7 @@ from . import (
     rearrange,
     rectifiers,
     reduce,
+    resample,
     return_types,
     rows,
     sampling,
@@ -65,14 +71,18 @@ from . import (
     strided,
     trigonometry,
     typed,
+    upsample,
     views,
     window,
+    windows,
 )
 from .registry import FUNCTIONS
 
 __all__ = [
     "FUNCTIONS",
+    "adaptive_pool",
     "addproducts",
+    "avg_pool",
     "bilinear",
     "bounds",
     "brackets",
@@ -94,6 +104,7 @@ __all__ = [
     "extremes",
     "factory",
     "flat",
+    "fractional_pool",
     "grids",
     "index",
     "inplace",
@@ -110,6 +121,8 @@ __all__ = [
     "loss_regression",
     "masks",
     "max_pool",
+    "max_unpool",
+    "maxima",
     "memory",
     "norms",
     "pad",
@@ -120,6 +133,7 @@ __all__ = [
     "rearrange",
     "rectifiers",
     "reduce",
+    "resample",
     "return_types",
     "rows",
     "sampling",
@@ -134,8 +148,10 @@ __all__ = [
     "strided",
     "trigonometry",
     "typed",
+    "upsample",
     "views",
     "window",
+    "windows",
 ]
 
 absent.mark()

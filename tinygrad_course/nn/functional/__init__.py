@@ -4,6 +4,16 @@ Here are the spellings of PyTorch, old ones included; what is computed is in `op
 is one of these functions plus the parameters it owns. Lessons 09 and 13.
 """
 
+from ...ops.adaptive_pool import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+)
+from ...ops.avg_pool import (
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+)
 from ...ops.bilinear import bilinear
 from ...ops.columns import fold, unfold
 from ...ops.conv import (
@@ -23,7 +33,9 @@ from ...ops.loss_regression import huber_loss
 from ...ops.masks import one_hot
 from ...ops.pad import pad
 from ...ops.pixelshuffle import channel_shuffle, pixel_shuffle, pixel_unshuffle
-from ...ops.max_pool import max_pool2d
+from ...ops.max_pool import max_pool2d, max_pool3d
+from ...ops.pad import pad
+from ...ops.pixelshuffle import channel_shuffle, pixel_shuffle, pixel_unshuffle
 from .activation import (
     celu,
     celu_,
@@ -81,10 +93,49 @@ from .loss_margin import (
     soft_margin_loss,
     triplet_margin_loss,
 )
-from .pooling import max_pool2d_with_indices
+from .pooling import (
+    adaptive_max_pool1d,
+    adaptive_max_pool1d_with_indices,
+    adaptive_max_pool2d,
+    adaptive_max_pool2d_with_indices,
+    adaptive_max_pool3d,
+    adaptive_max_pool3d_with_indices,
+    fractional_max_pool2d,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d,
+    fractional_max_pool3d_with_indices,
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+    max_pool1d,
+    max_pool1d_with_indices,
+    max_pool2d_with_indices,
+    max_pool3d_with_indices,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
+)
 from .softmax import gumbel_softmax, log_softmax, softmax, softmin
+from .upsampling import (
+    interpolate,
+    upsample,
+    upsample_bilinear,
+    upsample_nearest,
+)
 
 __all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
     "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
@@ -106,6 +157,10 @@ __all__ = [
     "embedding",
     "embedding_bag",
     "fold",
+    "fractional_max_pool2d",
+    "fractional_max_pool2d_with_indices",
+    "fractional_max_pool3d",
+    "fractional_max_pool3d_with_indices",
     "gaussian_nll_loss",
     "gelu",
     "glu",
@@ -117,6 +172,7 @@ __all__ = [
     "hardtanh_",
     "hinge_embedding_loss",
     "huber_loss",
+    "interpolate",
     "kl_div",
     "l1_loss",
     "leaky_relu",
@@ -124,9 +180,19 @@ __all__ = [
     "linear",
     "log_softmax",
     "logsigmoid",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
     "margin_ranking_loss",
+    "max_pool1d",
+    "max_pool1d_with_indices",
     "max_pool2d",
     "max_pool2d_with_indices",
+    "max_pool3d",
+    "max_pool3d_with_indices",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
     "mish",
     "mse_loss",
     "multi_margin_loss",
@@ -137,8 +203,11 @@ __all__ = [
     "pad",
     "pixel_shuffle",
     "pixel_unshuffle",
+    "pad",
     "pairwise_distance",
     "pdist",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "poisson_nll_loss",
     "prelu",
     "relu",
@@ -164,4 +233,7 @@ __all__ = [
     "triplet_margin_loss",
     "triplet_margin_with_distance_loss",
     "unfold",
+    "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
 ]
