@@ -550,15 +550,15 @@ def dtype_of(data):
     return "int64" if int in kinds else "bool"
 
 
-# %% right my-tensor: flattened by a function that calls itself
+# %% right my-tensor: one level opened after the other
 makers = {"bool": tg.BoolTensor, "int64": tg.LongTensor, "float32": tg.FloatTensor}
 
 
 def my_tensor(data):
-    def flat(entry):
-        return [n for e in entry for n in flat(e)] if isinstance(entry, list) else [entry]
-
-    return makers[dtype_of(data)](flat(data)).view(shape_of(data))
+    shape, flat = shape_of(data), [data]
+    for _ in shape:
+        flat = [entry for row in flat for entry in row]
+    return makers[dtype_of(data)](flat).view(*shape) if shape else makers[dtype_of(data)](flat)[0]
 
 
 # %% right my-tensor: through NumPy
