@@ -72,6 +72,7 @@ from .random import (
 from .serialization import load, save
 from .shape import Size
 from .storage import STORAGES
+from .threads import get_num_threads, set_num_threads
 
 __version__ = "0.1.0"
 
