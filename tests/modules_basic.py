@@ -1,4 +1,4 @@
-"""The layers of LeNet: linear maps, a convolution, pooling, activations and losses."""
+"""The layers of LeNet: linear maps, pooling, activations and losses."""
 
 from .modules import call, case, given, layer, real
 
@@ -9,13 +9,6 @@ layer(
     case(call(3, 4, bias=False), real(3)),
     case(call(3, 1), real(2, 2, 3)),
     misfits=(case(call(3, 4), real(2, 5)),),
-)
-layer(
-    "Conv2d",
-    case(call(2, 4, 3), real(2, 2, 5, 5)),
-    case(call(2, 4, (3, 2), stride=2, padding=(1, 0), groups=2, bias=False), real(2, 5, 5)),
-    refused=(call(3, 4, 2, groups=2), call(2, 2, 3, padding="around"), call(2, 2, 3, groups=0)),
-    misfits=(case(call(2, 4, 3), real(1, 3, 5, 5)), case(call(2, 4, 3), real(1, 2, 2, 2))),
 )
 layer(
     "MaxPool2d",

@@ -130,11 +130,6 @@ def test_layers_refuse_what_pytorch_refuses(make) -> None:
     assert type(ours) is type(theirs), ours
 
 
-def test_what_conv2d_leaves_out_is_named() -> None:
-    with pytest.raises(NotImplementedError, match="padding_mode='reflect'"):
-        nn.Conv2d(3, 6, 5, padding_mode="reflect")
-
-
 # --- losses ---------------------------------------------------------------------------------------
 
 

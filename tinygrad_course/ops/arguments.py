@@ -35,12 +35,12 @@ def per_dim(value: Any, dims: int, name: str, function: str) -> tuple[int, ...]:
     if type(value) is int:
         return (value,) * dims
     values = value if isinstance(value, (tuple, list)) else (value,)
-    if len(values) not in (1, dims):
+    numbers = tuple(as_int(v, name) for v in values)
+    if len(numbers) not in (1, dims):
         raise RuntimeError(
             f"{function}: expected {name} to be a single integer value or a list of {dims} values "
             f"to match the spatial dimensions, but got {name}={value}"
         )
-    numbers = tuple(as_int(v, name) for v in values)
     return numbers if len(numbers) == dims else numbers * dims
 
 
