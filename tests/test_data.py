@@ -1,6 +1,8 @@
 """Datasets, samplers, batches: against PyTorch's with equal seeds, and the digits."""
 
+import array
 import collections
+import types
 import warnings
 
 import numpy as np
@@ -228,6 +230,108 @@ BATCHES = {
     "ordered dicts": lambda t: [collections.OrderedDict(a=1)] * 2,
     "default dicts": lambda t: [collections.defaultdict(list, a=1)] * 2,
 }
+
+
+class Frozen(collections.abc.Mapping):
+    def __init__(self, items):
+        self.items_ = dict(items)
+
+    def __getitem__(self, key):
+        return self.items_[key]
+
+    def __iter__(self):
+        return iter(self.items_)
+
+    def __len__(self):
+        return len(self.items_)
+
+
+class Row(collections.abc.Sequence):
+    def __init__(self, parts):
+        self.parts = list(parts)
+
+    def __getitem__(self, i):
+        return self.parts[i]
+
+    def __len__(self):
+        return len(self.parts)
+
+
+class Pair(Row):
+    """Not made of one list, so that collating falls back to one."""
+
+    def __init__(self, a, b):
+        super().__init__([a, b])
+
+
+class Numbers(list):
+    pass
+
+
+CONTAINERS = [
+    *(Numbers([1, 2.0]), collections.deque([1, 2]), collections.UserList([1, "a"]), Row([1, 2])),
+    *(Pair(1, 2), Frozen({"a": 1}), types.MappingProxyType({"a": 1}), bytearray(b"ab")),
+    *(array.array("i", [1, 2]), memoryview(b"ab"), (Numbers([1]), {"a": Row([np.ones(1)])})),
+]
+
+
+@pytest.mark.parametrize("sample", CONTAINERS, ids=lambda sample: type(sample).__name__)
+def test_containers_keep_their_type(torch, sample):
+    def look(value):
+        kind = type(value).__name__
+        if isinstance(value, collections.abc.Mapping):
+            return kind, {key: look(value[key]) for key in value}
+        if isinstance(value, collections.abc.Sequence) and not isinstance(value, str):
+            return kind, [look(part) for part in value]
+        return plain(value)
+
+    ours, theirs = [], []
+    for _, d in both(torch):
+        seen = ours if d is tg_data else theirs
+        seen.append(look(d.default_collate([sample, sample])))
+        seen.append(look(d.default_convert(sample)))
+    assert ours == theirs
+
+
+def test_a_table_of_one_s_own_types(torch):
+    from torch.utils.data._utils import collate as their_module
+
+    from tinygrad_course.utils.data import collate as our_module
+
+    seen = []
+    for module in (our_module, their_module):
+        calls = []
+
+        def gather(batch, *, collate_fn_map=None, calls=calls):
+            calls.append((len(batch), len(collate_fn_map)))
+            return "gathered"
+
+        default = module.default_collate_fn_map
+        mine = {**default, set: gather}
+        results = [
+            module.collate([(1, {1}), (2, {2})], collate_fn_map=mine),
+            module.collate([(1, 2), (3, 4)], collate_fn_map={int: gather}),
+            module.collate([True, False], collate_fn_map={int: gather}),
+            module.collate([Numbers([1])], collate_fn_map={list: gather}),
+            module.collate([[1]], collate_fn_map={Numbers: gather, int: gather}),
+            module.collate([1], collate_fn_map={(float, int): gather}),
+        ]
+        with pytest.raises(TypeError):
+            module.collate([1, 2])
+        seen.append((plain(results), [n for n, _ in calls], calls[0][1] - len(default)))
+    assert seen[0] == seen[1]
+
+
+def test_a_type_can_be_added_to_default_collate(monkeypatch):
+    from tinygrad_course.utils.data.collate import default_collate_fn_map
+
+    monkeypatch.setitem(default_collate_fn_map, set, lambda batch, *, collate_fn_map: len(batch))
+    assert plain(tg_data.default_collate([(1, {1}), (2, {2})])[1]) == 2
+
+
+def test_parts_of_different_numbers_are_counted():
+    with pytest.raises(RuntimeError, match=r"equal size, got sizes \[2, 1\].*collate_fn"):
+        tg_data.default_collate([[1, 2], [3]])
 
 
 @pytest.mark.parametrize("name", BATCHES)

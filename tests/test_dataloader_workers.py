@@ -97,14 +97,13 @@ LOADERS = {
 
 
 @pytest.mark.parametrize("name", LOADERS)
-def test_batches_are_those_without_workers_and_pytorch_s(torch, name):
+def test_batches_are_those_of_pytorch_without_workers(torch, name):
     seen = []
-    for n in (0, 2):
-        for t, d in both(torch):
-            loader = LOADERS[name](t, d, n)
-            epochs = [[plain(batch) for batch in loader] for _ in range(2)]
-            seen.append((epochs, len(loader), t.rand(2).tolist()))
-    assert seen[0] == seen[1] == seen[2] == seen[3]
+    for (t, d), workers in zip(both(torch), (2, 0), strict=True):  # PyTorch's are slow to start
+        loader = LOADERS[name](t, d, workers)
+        epochs = [[plain(batch) for batch in loader] for _ in range(2)]
+        seen.append((epochs, len(loader), t.rand(2).tolist()))
+    assert seen[0] == seen[1]
 
 
 STREAMS = {

@@ -1,5 +1,6 @@
 """Datasets, samplers and the DataLoader: how samples become batches (torch.utils.data)."""
 
+from .cifar import CIFAR10
 from .collate import default_collate, default_convert
 from .dataloader import DataLoader
 from .dataset import (
@@ -13,6 +14,9 @@ from .dataset import (
     random_split,
 )
 from .digits import Digits
+from .first_names import FirstNames
+from .japanese_vowels import JapaneseVowels
+from .mnist import MNIST, read_idx
 from .sampler import (
     BatchSampler,
     RandomSampler,
@@ -24,13 +28,17 @@ from .sampler import (
 from .worker import get_worker_info
 
 __all__ = [
+    "CIFAR10",
+    "MNIST",
     "BatchSampler",
     "ChainDataset",
     "ConcatDataset",
     "DataLoader",
     "Dataset",
     "Digits",
+    "FirstNames",
     "IterableDataset",
+    "JapaneseVowels",
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
@@ -43,4 +51,5 @@ __all__ = [
     "default_convert",
     "get_worker_info",
     "random_split",
+    "read_idx",
 ]

@@ -8,8 +8,6 @@ Lesson: a held-out part only measures something while nothing is learned from it
 fixed, and even mean and deviation come from the training part.
 """
 
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ import numpy.typing as npt
 from ...ops.data import from_numpy
 from ...random import Generator, randperm
 from .dataset import TensorDataset
+from .files import SHIPPED, reading
 
 FILE = Path(__file__).with_name("digits.npz")
 
@@ -46,7 +45,7 @@ class Digits(TensorDataset):
         if size < 8 or size % 8:
             raise ValueError(f"the size of Digits is a multiple of 8 (8, 16, 24, 32), got {size}")
         images, labels = _read()
-        mine = _held_out(labels) != train
+        mine = held_out(labels) != train
         x = (images[mine, None].astype(np.float32) / 16 - np.float32(MEAN)) / np.float32(STD)
         x = x.repeat(size // 8, axis=2).repeat(size // 8, axis=3)
         super().__init__(from_numpy(x), from_numpy(labels[mine].astype(np.int64)))
@@ -63,26 +62,20 @@ class Digits(TensorDataset):
 
 
 def _read() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    try:
-        with FILE.open("rb") as file:
-            arrays = np.load(file, allow_pickle=False)
-            images, labels = arrays["images"], arrays["labels"]
+    with reading(FILE, SHIPPED), FILE.open("rb") as file:
+        arrays = np.load(file, allow_pickle=False)
+        images, labels = arrays["images"], arrays["labels"]
         if images.shape != (1797, 8, 8) or labels.shape != (1797,) or images.max() > 16:
             raise ValueError(f"it holds {images.shape} images and {labels.shape} labels")
-    except (OSError, EOFError, ValueError, LookupError, zipfile.BadZipFile, zlib.error) as error:
-        raise RuntimeError(
-            f"the digits cannot be read from {FILE}: {error}. The file comes with the package; "
-            "install it again to get it back"
-        ) from error
     return images, labels
 
 
-def _held_out(labels: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """Which samples are held out: a fifth of each digit, rounded."""
+def held_out(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which samples are held out: a fifth of each label, rounded."""
     gen = Generator().manual_seed(0)
-    held_out = np.zeros(len(labels), np.bool_)
-    for digit in range(10):
-        (places,) = np.nonzero(labels == digit)
+    result = np.zeros(len(labels), np.bool_)
+    for label in np.unique(labels):
+        (places,) = np.nonzero(labels == label)
         order = randperm(gen, len(places))
-        held_out[places[order[: round(len(places) / 5)]]] = True
-    return held_out
+        result[places[order[: round(len(places) / 5)]]] = True
+    return result
