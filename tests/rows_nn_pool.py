@@ -132,6 +132,7 @@ row(
 
 # --- a number of windows --------------------------------------------------------------------------
 
+# These move the tables of their windows to the device, hence `syncs`.
 _SEQUENCES = (
     call(real(2, 3, 7), 3),
     call(real(3, 5), (1,)),
@@ -175,15 +176,21 @@ _NO_VOLUMES = (
     call(real(1, 0, 4, 4, 4), 2),
     call(real(2, 4, 0, 4), 2),
 )
-row("adaptive_avg_pool1d nn.functional.adaptive_avg_pool1d", *_SEQUENCES, bad=_NO_SEQUENCES)
-row("nn.functional.adaptive_avg_pool2d", *_IMAGES, bad=_NO_IMAGES)
-row("nn.functional.adaptive_avg_pool3d", *_VOLUMES, bad=_NO_VOLUMES)
-row("adaptive_max_pool1d", *_SEQUENCES, bad=_NO_SEQUENCES)
+row(
+    "adaptive_avg_pool1d nn.functional.adaptive_avg_pool1d",
+    *_SEQUENCES,
+    bad=_NO_SEQUENCES,
+    syncs=True,
+)
+row("nn.functional.adaptive_avg_pool2d", *_IMAGES, bad=_NO_IMAGES, syncs=True)
+row("nn.functional.adaptive_avg_pool3d", *_VOLUMES, bad=_NO_VOLUMES, syncs=True)
+row("adaptive_max_pool1d", *_SEQUENCES, bad=_NO_SEQUENCES, syncs=True)
 row(
     "nn.functional.adaptive_max_pool1d nn.functional.adaptive_max_pool1d_with_indices",
     *_SEQUENCES,
     call(real(2, 5), 2, True),
     bad=_NO_SEQUENCES,
+    syncs=True,
 )
 row(
     "nn.functional.adaptive_max_pool2d nn.functional.adaptive_max_pool2d_with_indices",
@@ -191,12 +198,14 @@ row(
     call(real(2, 5, 5), 2, return_indices=True),
     special(given([[[2.0, 2.0, 1.0, 1.0], [2.0, 2.0, 1.0, 1.0]]]), (1, 2), True),
     bad=_NO_IMAGES,
+    syncs=True,
 )
 row(
     "nn.functional.adaptive_max_pool3d nn.functional.adaptive_max_pool3d_with_indices",
     *_VOLUMES,
     call(real(2, 3, 3, 4), 2, True),
     bad=_NO_VOLUMES,
+    syncs=True,
 )
 
 # --- fractional steps -----------------------------------------------------------------------------
@@ -273,6 +282,7 @@ row(
         call(real(3, 2), _spots(3, 2, step=1), 2, output_size=(1, 2)),
         call(real(3, 2), _spots(3, 2, step=1), 2, padding=3),
     ),
+    syncs=True,  # looks at the places
 )
 row(
     "nn.functional.max_unpool2d",
@@ -280,7 +290,7 @@ row(
     call(real(2, 3, 1, 2), given([[[[1, 6]]] * 3] * 2), 2),
     call(real(2, 3, 2, 2, fixed=True), given([[[[1, 2], [9, 15]]] * 3] * 2), 2),
     call(real(1, 2, 2), given([[[1, 2], [9, 11]]]), (2, 1), (2, 1), output_size=(1, 1, 5, 2)),
-    call(real(1, 1, 2), given([[[3, 3]]]), 2),  # twice the same: the last one stays
+    special(real(1, 1, 2), given([[[3, 3]]]), 2),  # twice the same: the last one stays
     bad=(
         call(real(1, 2, 2), given([[[1, 2], [9, 16]]]), 2),
         call(real(1, 2, 2), given([[[1, 2], [9, -1]]]), 2),
@@ -290,6 +300,7 @@ row(
         call(real(1, 2, 2), given([[[1, 2], [9, 11]]]), 2, output_size=(4, 4, 4)),
         call(real(1, 0, 2, 2), places(1, 0, 2, 2, below=4), 2),
     ),
+    syncs=True,  # looks at the places
 )
 row(
     "nn.functional.max_unpool3d",
@@ -301,4 +312,5 @@ row(
         call(real(1, 2, 2), given([[[1, 2], [9, 11]]]), 2),
         call(real(1, 1, 2, 2), given([[[[1, 2], [9, 11]]]]), 2, stride=0),
     ),
+    syncs=True,  # looks at the places
 )

@@ -1,4 +1,7 @@
-"""Sample inputs of upsampling: every mode, larger and smaller, by size and by factor."""
+"""Sample inputs of upsampling: every mode, larger and smaller, by size and by factor.
+
+Each moves the table of its weights to the device, hence `syncs`.
+"""
 
 from __future__ import annotations
 
@@ -76,6 +79,7 @@ row(
         call(real(2, 3, 4, 5, 6, 7), 3),
     ),
     dtypes=False,
+    syncs=True,
 )
 row(
     "nn.functional.upsample",
@@ -83,12 +87,19 @@ row(
     call(real(1, 1, 3, 3), scale_factor=2, mode="bilinear", align_corners=True),
     bad=(call(real(1, 2, 3)),),
     dtypes=False,
+    syncs=True,
 )
-row("nn.functional.upsample_nearest", call(real(1, 1, 3, 3), 5), bad=(call(real(3, 3), 2),))
+row(
+    "nn.functional.upsample_nearest",
+    call(real(1, 1, 3, 3), 5),
+    bad=(call(real(3, 3), 2),),
+    syncs=True,
+)
 row(
     "nn.functional.upsample_bilinear",
     call(real(1, 1, 3, 3), (5, 2)),
     call(real(1, 1, 3, 3), scale_factor=2),
     bad=(call(real(1, 3, 3), 2),),
     dtypes=False,
+    syncs=True,
 )
