@@ -9,6 +9,9 @@ import pytest
 import tinygrad_course as tg
 from tinygrad_course import nn
 
+from .parity.both import attempt
+from .parity.both import both as both_engines
+
 torch = pytest.importorskip("torch", reason="expected values come from PyTorch")
 
 
@@ -392,3 +395,385 @@ def test_a_parameter_refuses_what_cannot_be_learned() -> None:
     with pytest.raises(RuntimeError, match="volatile"):
         p.volatile = True
     p.volatile = False
+
+
+# --- state dicts in versions ----------------------------------------------------------------------
+
+
+@both_engines
+def test_state_dicts_have_the_versions_of_their_modules(lib):
+    class Old(lib.nn.Linear):
+        _version = 3
+
+    state = lib.nn.Sequential(Old(1, 1), lib.nn.ReLU()).state_dict()
+    into = {"before": 1}
+    returned = lib.nn.ReLU().state_dict(destination=into, prefix="p.")
+    return [(k, dict(v)) for k, v in state._metadata.items()], returned is into, into
+
+
+@both_engines
+def test_a_module_that_loads_states_of_an_older_version(lib):
+    seen = []
+
+    class Renamed(lib.nn.Module):
+        _version = 2
+
+        def __init__(self):
+            super().__init__()
+            self.scale = lib.nn.Parameter(lib.ones(1))
+
+        def _load_from_state_dict(
+            self, state_dict, prefix, local_metadata, strict, missing, unexpected, errors
+        ):
+            seen.append((prefix, dict(local_metadata), strict))
+            if local_metadata.get("version", 1) < 2 and prefix + "gain" in state_dict:
+                state_dict[prefix + "scale"] = state_dict.pop(prefix + "gain") * 10
+            super()._load_from_state_dict(
+                state_dict, prefix, local_metadata, strict, missing, unexpected, errors
+            )
+
+    net = lib.nn.Sequential(Renamed(), Renamed())
+    old = OrderedDict({"0.gain": lib.ones(1), "1.gain": lib.ones(1)})
+    report = net.load_state_dict(old)
+    saved = net.state_dict()
+    net.load_state_dict(saved, assign=True)
+    net.load_state_dict(net.state_dict(), strict=False)
+    return list(report), [p.item() for p in net.parameters()], seen, list(old)
+
+
+@both_engines
+def test_a_module_that_saves_its_part_itself(lib):
+    class Half(lib.nn.Linear):
+        def _save_to_state_dict(self, destination, prefix, keep_vars):
+            super()._save_to_state_dict(destination, prefix, keep_vars)
+            del destination[prefix + "bias"]
+
+    net = lib.nn.Sequential(Half(1, 1))
+    return list(net.state_dict()), attempt(lambda: net.load_state_dict(net.state_dict()))
+
+
+@both_engines
+def test_extra_state(lib):
+    class Counter(lib.nn.Module):
+        n = 0
+
+        def get_extra_state(self):
+            return {"n": self.n}
+
+        def set_extra_state(self, state):
+            self.n = state["n"]
+
+    net, other = lib.nn.Sequential(Counter()), lib.nn.Sequential(Counter())
+    net[0].n = 5
+    state = net.state_dict()
+    report = other.load_state_dict(state)
+    partial = [list(part) for part in other.load_state_dict({}, strict=False)]
+    plain = lib.nn.Linear(1, 1)
+    return [
+        dict(state),
+        list(report),
+        other[0].n,
+        partial,
+        attempt(lambda: other.load_state_dict({})),
+        attempt(plain.get_extra_state),
+        attempt(lambda: plain.set_extra_state(1)),
+        [list(k) for k in plain.load_state_dict({"_extra_state": 1}, strict=False)],
+    ]
+
+
+@both_engines
+def test_scalars_saved_as_vectors_of_one_load(lib):
+    net = lib.nn.Module()
+    net.register_buffer("count", lib.tensor(0))
+    net.load_state_dict({"count": lib.tensor([3])})
+    return net.count, attempt(lambda: net.load_state_dict({"count": lib.tensor([3, 4])}))
+
+
+@both_engines
+def test_assigning_keeps_what_requires_a_gradient(lib):
+    net = lib.nn.Linear(1, 1)
+    net.bias.requires_grad_(False)
+    state = {
+        "weight": lib.nn.Parameter(lib.ones(1, 1), requires_grad=False),
+        "bias": lib.nn.Parameter(lib.ones(1)),
+    }
+    net.load_state_dict(state, assign=True)
+    same = net.weight is state["weight"]
+    net.load_state_dict({"weight": lib.zeros(1, 1).double(), "bias": lib.zeros(1)}, assign=True)
+    return same, net.weight, net.bias, type(net.weight).__name__
+
+
+def test_what_cannot_be_copied_is_listed_with_its_key() -> None:
+    net = nn.Linear(2, 1)
+    net.weight = nn.Parameter(tg.ones(1).expand(1, 2))
+    with pytest.raises(RuntimeError, match=r"state_dict for Linear:\n\tWhile copying 'weight'"):
+        net.load_state_dict({"weight": tg.ones(1, 2), "bias": tg.ones(1)})
+
+
+@both_engines
+def test_positional_arguments_of_state_dict(lib):
+    into = OrderedDict()
+    net = lib.nn.Linear(1, 1)
+    net.state_dict(into, "p.", True)
+    return list(into), into["p.bias"] is net.bias
+
+
+def test_positional_arguments_of_state_dict_warn() -> None:
+    with pytest.warns(FutureWarning, match="Positional args"):
+        nn.ReLU().state_dict({})
+
+
+def test_the_versions_go_into_a_file_and_back(tmp_path) -> None:
+    net = nn.Sequential(nn.Linear(1, 1))
+    tg.save(net.state_dict(), tmp_path / "ours.pt")
+    torch.save(torch.nn.Sequential(torch.nn.Linear(1, 1)).state_dict(), tmp_path / "theirs.pt")
+    for read in (tg.load, torch.load):
+        for name in ("ours.pt", "theirs.pt"):
+            assert read(tmp_path / name)._metadata == net.state_dict()._metadata
+
+
+# --- parts that are shared, and more of what modules can do ---------------------------------------
+
+
+@both_engines
+def test_shared_modules_and_cycles(lib):
+    net, shared = lib.nn.Module(), lib.nn.Linear(1, 1)
+    net.a, net.b = lib.nn.Sequential(shared), lib.nn.Sequential(shared)
+    walks = [
+        [name for name, _ in net.named_modules()],
+        [name for name, _ in net.named_modules(remove_duplicate=False)],
+        [name for name, _ in net.named_parameters()],
+        [name for name, _ in net.named_parameters(remove_duplicate=False)],
+        list(net.state_dict()),
+    ]
+    twin = copy.deepcopy(net)
+    loaded = pickle.loads(pickle.dumps(net))
+    kept = [m.a[0] is m.b[0] and m.a[0].weight is m.b[0].weight for m in (twin, loaded)]
+    net.a.back = net
+    walks += [[name for name, _ in net.named_modules()], len(list(net.parameters()))]
+    twin = copy.deepcopy(net)
+    return walks, kept, twin.a.back is twin, attempt(net.state_dict), attempt(net.train)
+
+
+@both_engines
+def test_set_submodule(lib):
+    def fresh():
+        net = lib.nn.Module()
+        net.a = lib.nn.Sequential(lib.nn.ReLU(), lib.nn.ReLU())
+        net.note = 3
+        return net
+
+    def names(*args, **kwargs):
+        net = fresh()
+        net.set_submodule(*args, **kwargs)
+        return [(name, type(part).__name__) for name, part in net.named_modules()]
+
+    new = lib.nn.Tanh()
+    return [
+        attempt(lambda args=args, kwargs=kwargs: names(*args, **kwargs))
+        for args, kwargs in (
+            (("a.0", new), {}),
+            (("a", new), {}),
+            (("a.2", new), {}),
+            (("b", new), {}),
+            (("a.2", new), {"strict": True}),
+            (("a.1", new), {"strict": True}),
+            (("x.y", new), {}),
+            (("", new), {}),
+            (("a", 3), {}),
+            (("note", new), {}),
+            (("note.x", new), {}),
+        )
+    ]
+
+
+@both_engines
+def test_type_and_to_empty(lib):
+    net = lib.nn.Sequential(lib.nn.Linear(2, 1))
+    net.register_buffer("count", lib.tensor([1, 2]))
+    net(lib.ones(1, 2)).sum().backward()
+    seen = []
+    for kind in (lib.float64, "torch.FloatTensor", lib.float16):
+        assert net.type(kind) is net
+        seen.append([str(t.dtype) for t in (*net.parameters(), *net.buffers())])
+        seen.append(str(net[0].weight.grad.dtype))
+    assert net.to_empty(device="cpu") is net
+    seen.append([(tuple(t.shape), t.requires_grad) for t in net.parameters()])
+    seen.append(attempt(lambda: net.to_empty("cpu")))
+    seen.append(attempt(lambda: net.type("nonsense")))
+    return seen
+
+
+TO = [
+    lambda m, t: m.to(),
+    lambda m, t: m.to(None),
+    lambda m, t: m.to("cpu", None),
+    lambda m, t: m.to("cpu", t.float64, True),
+    lambda m, t: m.to(t.float64, "cpu"),
+    lambda m, t: m.to(t.float64, t.float32),
+    lambda m, t: m.to(t.float64, True),
+    lambda m, t: m.to(t.device("cpu")),
+    lambda m, t: m.to(t.ones(1).double()),
+    lambda m, t: m.to(t.ones(1).long()),
+    lambda m, t: m.to(dtype=t.int32),
+    lambda m, t: m.to(other=t.ones(1)),
+    lambda m, t: m.to(memory_format=t.channels_last),
+    lambda m, t: m.to("cpu", t.float64, memory_format=t.channels_last),
+]
+
+
+@pytest.mark.parametrize("move", TO)
+def test_forms_of_to(move) -> None:
+    def run(lib):
+        net = lib.nn.Conv2d(2, 2, 2)
+        net.register_buffer("places", lib.zeros(1, 2, 2, 2).long())
+        assert move(net, lib) is net
+        tensors = [*net.parameters(), *net.buffers()]
+        return [(str(t.dtype), t.stride(), t.requires_grad) for t in tensors]
+
+    ours, theirs = both(run)
+    if isinstance(theirs, Exception):
+        assert type(ours) is type(theirs), ours
+    else:
+        assert ours == theirs
+
+
+@both_engines
+def test_apply_of_a_function_to_all_tensors(lib):
+    net = lib.nn.Sequential(lib.nn.Linear(1, 1))
+    net.register_buffer("count", lib.zeros(1))
+    weight = net[0].weight
+    net._apply(lambda t: t + 1 if t.dtype is lib.float32 and t.numel() == 1 else t)
+    below = lib.nn.Sequential(lib.nn.Linear(1, 1))
+    below._apply(lambda t: t.double(), recurse=False)
+    return net.count, net[0].weight is weight, str(below[0].weight.dtype)
+
+
+@pytest.mark.parametrize("what", ["bfloat16", "share_memory", "compile"])
+def test_what_is_left_out_says_so(what) -> None:
+    with pytest.raises(NotImplementedError, match=rf"Linear\.{what}\(\)"):
+        getattr(nn.Linear(1, 1), what)()
+
+
+@both_engines
+def test_constructors_beside_other_bases(lib):
+    seen = []
+
+    class Mixin:
+        def __init__(self, *args, **kwargs):
+            seen.append((args, kwargs))
+
+    class Alone(lib.nn.Module, Mixin):
+        pass
+
+    class Both(lib.nn.Module, Mixin):
+        call_super_init = True
+
+        def __init__(self):
+            super().__init__(1, two=2)
+            self.part = lib.nn.ReLU()
+
+    Alone()
+    return (
+        len(list(Both().children())),
+        seen,
+        attempt(lambda: Alone(1)),
+        attempt(lambda: Alone(a=1)),
+    )
+
+
+@both_engines
+def test_setstate_can_be_extended(lib):
+    class Upgraded(lib.nn.ReLU):
+        def __setstate__(self, state):
+            super().__setstate__(state)
+            self.added = True
+
+    twin = copy.deepcopy(Upgraded())
+    return twin.added, twin.training, [name for name, _ in twin.named_modules()]
+
+
+@both_engines
+def test_blank_lines_and_own_text_in_a_repr(lib):
+    class Told(lib.nn.Module):
+        def extra_repr(self):
+            return "one\n\n  two"
+
+    net = lib.nn.Sequential(Told(), lib.nn.Sequential(Told()))
+    net.note = lib.nn.Identity()
+    return repr(net).replace("  \n", "\n")
+
+
+# --- Buffer ---------------------------------------------------------------------------------------
+
+
+@both_engines
+def test_buffers_are_filed_by_their_class(lib):
+    net = lib.nn.Module()
+    net.kept, net.left = lib.nn.Buffer(lib.ones(2)), lib.nn.Buffer(lib.ones(1), persistent=False)
+    net.plain = 3
+    net.weight = lib.nn.Parameter(lib.ones(1))
+    state = [list(net.state_dict()), [name for name, _ in net.named_buffers()]]
+    net.kept = lib.zeros(1)
+    net.left = lib.nn.Buffer(lib.zeros(1))
+    return [
+        state,
+        list(net.state_dict()),
+        net.kept,
+        attempt(lambda: setattr(net, "plain", lib.nn.Buffer(lib.ones(1)))),
+        attempt(lambda: setattr(net, "weight", lib.nn.Buffer(lib.ones(1)))),
+        lib.nn.Buffer(),
+        lib.nn.Buffer(lib.ones(1, requires_grad=True)),
+        isinstance(lib.nn.Buffer(lib.ones(1)), lib.nn.Buffer),
+        isinstance(lib.ones(1), lib.nn.Buffer),
+        attempt(lambda: lib.nn.Buffer([1.0])),
+        lib.nn.Buffer(lib.ones(1)) * 2,
+    ]
+
+
+def test_a_buffer_lies_on_the_memory_it_was_given() -> None:
+    data = tg.zeros(2)
+    buffer = nn.Buffer(data)
+    data[0] = 5
+    assert buffer.tolist() == [5.0, 0.0]
+    twin = pickle.loads(pickle.dumps(copy.deepcopy(buffer)))
+    assert type(twin) is nn.Buffer and twin.tolist() == [5.0, 0.0]
+
+
+# --- messages -------------------------------------------------------------------------------------
+
+
+class Named(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.part, self.weight = nn.ReLU(), nn.Parameter(tg.ones(1))
+        self.register_buffer("count", tg.ones(1))
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda m: setattr(m, "part", 3),
+        lambda m: setattr(m, "weight", 3),
+        lambda m: setattr(m, "count", 3),
+        lambda m: m.register_parameter("new", 3),
+        lambda m: m.register_buffer("new", 3),
+        lambda m: m.add_module("new", 3),
+        lambda m: m.add_module("weight", nn.ReLU()),
+        lambda m: m.add_module(3, nn.ReLU()),
+        lambda m: m.get_submodule("weight"),
+        lambda m: m.get_parameter("count"),
+        lambda m: m.get_buffer("nothing"),
+        lambda m: m.set_submodule("", nn.ReLU()),
+        lambda m: m.nothing,
+        lambda m: m(1),
+        lambda m: m.to(tg.int64),
+        lambda m: m.train(3),
+        lambda m: m.load_state_dict({}),
+        lambda m: m.get_extra_state(),
+        lambda m: Named.__base__.__init__(m, 1),
+    ],
+)
+def test_errors_name_the_module(act) -> None:
+    with pytest.raises(Exception, match="Named"):
+        act(Named())

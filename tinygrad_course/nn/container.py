@@ -58,9 +58,6 @@ class ModuleRow(Module):
     def __iter__(self) -> Iterator[Module]:
         return iter(self._modules.values())
 
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not name.isdigit()]
-
     def append(self: Self, module: Module) -> Self:
         """Adds a module at the end; returns self."""
         self.add_module(str(len(self)), module)

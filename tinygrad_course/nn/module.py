@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 from ..autograd.variable import Tensor
 from ..device import Device
 from ..dtype import DType, float16, float32, float64
+from ..layout import MemoryFormat, preserve_format
+from ..ops.convert import what_to
 from ..ops.creation import empty_like
 from .hooks import Hooked
 from .state import Stateful
@@ -76,13 +78,21 @@ class Module(Stateful, Hooked):
                 self._buffers[name] = fn(buffer)
         return self
 
-    def to(self: Self, *args: Any, **kwargs: Any) -> Self:
+    def to(
+        self: Self,
+        *args: Any,
+        device: Any = None,
+        dtype: DType | None = None,
+        non_blocking: bool = False,
+        memory_format: MemoryFormat | None = None,
+    ) -> Self:
         """Moves or converts everything in place: `to(device)`, `to(dtype)`, `to(device, dtype)`,
         `to(tensor)`; returns self.
 
-        A dtype applies to floating point tensors only; TypeError for one that is not.
+        A dtype applies to floating point tensors only (TypeError for one that is not), a
+        `memory_format` to those of four and five dims.
         """
-        device, dtype = _destination(*args, **kwargs)
+        dtype, device, _ = what_to(args, dtype, device, non_blocking, False)
         if dtype is not None and not dtype.is_floating_point:
             raise TypeError(
                 f"nn.Module.to only accepts floating point dtypes, but got {dtype!r} for a "
@@ -90,11 +100,9 @@ class Module(Stateful, Hooked):
             )
 
         def convert(tensor: Tensor) -> Tensor:
-            if device is not None:
-                tensor = tensor.to(device)
-            if dtype is not None and tensor.is_floating_point():
-                tensor = tensor.to(dtype)
-            return tensor
+            own = dtype if tensor.is_floating_point() else None
+            order = memory_format if tensor.ndim in (4, 5) else None
+            return tensor.to(device=device, dtype=own, memory_format=order or preserve_format)
 
         return self._apply(convert)
 
@@ -204,19 +212,3 @@ def clear_grad(parameter: Tensor, set_to_none: bool) -> None:
 def _indented(text: str) -> str:
     """All lines but the first and blank ones indented."""
     return textwrap.indent(text, "  ").removeprefix("  ")
-
-
-def _destination(*args: Any, **kwargs: Any) -> tuple[Device | None, DType | None]:
-    """The device and the dtype that the arguments of `to` name."""
-    device, dtype = kwargs.pop("device", None), kwargs.pop("dtype", None)
-    kwargs.pop("non_blocking", None)
-    if kwargs:
-        raise TypeError(f"to() got an unexpected keyword argument {next(iter(kwargs))!r}")
-    for value in args:
-        if isinstance(value, Tensor):
-            device, dtype = value.device, value.dtype
-        elif isinstance(value, DType):
-            dtype = value
-        elif not isinstance(value, bool):  # a bool is non_blocking, which has no meaning here
-            device = value
-    return None if device is None else Device(device), dtype

@@ -86,9 +86,6 @@ class ParameterList(ParameterContainer):
     def __iadd__(self, parameters: Iterable[Any]) -> ParameterList:
         return self.extend(parameters)
 
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not name.isdigit()]
-
     def append(self, value: Any) -> ParameterList:
         """Adds a value at the end; returns self."""
         self._size += 1

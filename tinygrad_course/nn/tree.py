@@ -93,7 +93,8 @@ class Tree:
             object.__delattr__(self, name)
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self._parameters, *self._buffers, *self._modules})
+        names = {*super().__dir__(), *self._parameters, *self._buffers, *self._modules}
+        return sorted(name for name in names if not name[:1].isdigit())
 
     def _forget(self, name: str) -> bool:
         """Takes `name` out of every file; whether it was in one of them."""
@@ -246,16 +247,15 @@ class Tree:
 
     def get_submodule(self, target: str) -> Any:
         """The module at a dotted path; AttributeError says which part of it does not exist."""
-        module: Tree = self
+        module, path = self, ""
         for name in target.split(".") if target else ():
+            where = type(module).__name__ + (f" at '{path}'" if path else "")
             if not hasattr(module, name):
-                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+                raise AttributeError(f"{where} has no attribute `{name}`")
             found = getattr(module, name)
             if not isinstance(found, Tree):
-                raise AttributeError(
-                    f"`{name}` of {type(module).__name__} is not an nn.Module but {kind(found)}"
-                )
-            module = found
+                raise AttributeError(f"`{name}` of {where} is not an nn.Module but {kind(found)}")
+            module, path = found, join(path, name)
         return module
 
     def set_submodule(self, target: str, module: Tree, strict: bool = False) -> None:

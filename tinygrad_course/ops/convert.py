@@ -124,7 +124,7 @@ def to_dtype(x: Any, dtype: Any) -> Any:
     return x if x.dtype == dtype else x.astype(dtype)
 
 
-def _what_to(
+def what_to(
     args: tuple[Any, ...], dtype: Any, device: Any, non_blocking: bool, copy: bool
 ) -> tuple[Any, Any, bool]:
     """dtype, device and `copy` of the forms to(dtype, …), to(device, dtype, …) and to(other, …),
@@ -136,8 +136,8 @@ def _what_to(
     else:
         if rest and (rest[0] is None or _is_device(rest[0])):
             device = rest.pop(0)
-        if rest and (isinstance(rest[0], DType) or rest[0] in (float, int, bool)):
-            dtype = as_dtype(rest.pop(0))
+        if rest and (isinstance(rest[0], DType) or rest[0] in (None, float, int, bool)):
+            dtype = rest.pop(0)
     flags = [non_blocking, copy]
     if len(rest) > 2 or any(not isinstance(v, bool) for v in rest):
         shown = ", ".join(type(v).__name__ for v in args)
@@ -171,7 +171,7 @@ def to(
     >>> tg.tensor([1, 2]).to(tg.float64)
     tensor([1., 2.], dtype=torch.float64)
     """
-    dtype, device, copy = _what_to(args, dtype, device, non_blocking, copy)
+    dtype, device, copy = what_to(args, dtype, device, non_blocking, copy)
     dtype = self.dtype if dtype is None else dtype
     here = self.device
     there = here if device is None else Device(device)
