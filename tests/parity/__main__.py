@@ -1,5 +1,5 @@
 """Prints the tables of agreement: family of operations × (forward, gradient, second order, in
-place, errors), and file of layers × (as made, computing, errors)."""
+place, errors), file of layers × (as made, computing, errors), optimizers and schedules."""
 
 import argparse
 import sys
@@ -11,7 +11,7 @@ import tinygrad_course as tg
 
 from ..modules import MODULES
 from ..samples import SAMPLES
-from . import checks, modules
+from . import checks, modules, optimizers
 from .calls import forms_of, lookup
 
 OPERATIONS = {
@@ -62,16 +62,22 @@ def table(title: str, names: Iterable[str], family: Any, columns: dict[str, Any]
 def main() -> int:
     """Returns 1 when anything differs."""
     parser = argparse.ArgumentParser(prog="python -m tests.parity", description=__doc__)
-    parser.add_argument("names", nargs="*", help="only these operations and layers (all)")
+    parser.add_argument("names", nargs="*", help="only these operations, layers, … (all)")
     parser.add_argument("-v", "--verbose", action="store_true", help="print every difference")
     options = parser.parse_args()
-    chosen = options.names or [*SAMPLES, *MODULES]
-    if unknown := [name for name in chosen if name not in SAMPLES and name not in MODULES]:
-        parser.error(f"no row of samples for {', '.join(unknown)}")
-    operations = [name for name in chosen if name in SAMPLES]
-    layers = [name for name in chosen if name in MODULES]
-    different = table("operations", operations, family, OPERATIONS)
-    different += table("layers", layers, file_of, LAYERS)
+    tables = (
+        ("operations", SAMPLES, family, OPERATIONS),
+        ("layers", MODULES, file_of, LAYERS),
+        ("optimizers", optimizers.BOWLS, str, {"path": optimizers.optimizers}),
+        ("schedules", optimizers.SCHEDULES, str, {"rates": optimizers.schedules}),
+    )
+    known = [name for _, rows, _, _ in tables for name in rows]
+    if unknown := set(options.names).difference(known):
+        parser.error(f"no row of samples for {', '.join(sorted(unknown))}")
+    different = []
+    for title, rows, line_of, columns in tables:
+        chosen = [name for name in options.names or rows if name in rows]
+        different += table(title, chosen, line_of, columns)
     for line in different if options.verbose else ():
         print(line)
     if different and not options.verbose:

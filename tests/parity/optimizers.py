@@ -1,8 +1,8 @@
 """Optimizers and schedules in both libraries: where the parameters and the rates go.
 
-`optimizers()` takes 20 steps in float64 with each row of options, halfway over a state dict that
-came from the other library; `schedules()` compares the rates of 40 steps. Both yield a `Verdict`
-per row, as the checks of operations do.
+`optimizers()` takes 20 steps in float64 with each row of options, the second half from a state dict
+that came from the other library; `schedules()` compares the rates of 40 steps in the same way. Both
+yield a `Verdict` per row, as the checks of operations do, of the names given or of all.
 """
 
 from __future__ import annotations
@@ -146,10 +146,10 @@ def optimizer_problem(name: str, options: dict[str, Any], rtol: float) -> str | 
     return None
 
 
-def optimizers() -> Iterator[Verdict]:
+def optimizers(*names: str) -> Iterator[Verdict]:
     """A verdict per optimizer and options."""
-    for name, rows in BOWLS.items():
-        for options in rows:
+    for name in names or BOWLS:
+        for options in BOWLS[name]:
             # L-BFGS divides by small differences of gradients, so that rounding errors grow.
             rtol = 1e-5 if name == "LBFGS" else 1e-11
             yield Verdict(f"{name}{options}", optimizer_problem(name, options, rtol))
@@ -264,10 +264,10 @@ def schedule_problem(name: str, args: Any, options: Any, **making: Any) -> str |
     return None
 
 
-def schedules() -> Iterator[Verdict]:
+def schedules(*names: str) -> Iterator[Verdict]:
     """A verdict per schedule, options, and kind of momentum or of rate."""
-    for name, rows in SCHEDULES.items():
-        for args, options in rows:
+    for name in names or SCHEDULES:
+        for args, options in SCHEDULES[name]:
             for making in ({}, {"kind": "Adam"}, {"tensor": True}):
                 problem = schedule_problem(name, args, options, **making)
                 yield Verdict(f"{name}{args}{options} {making}", problem)

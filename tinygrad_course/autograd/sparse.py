@@ -180,6 +180,9 @@ class SparseTensor(Tensor):
         """A copy with memory of its own."""
         return SparseTensor(self._places.clone(), self._rows.clone(), self._size, self._coalesced)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> SparseTensor:
+        return self.detach().clone()
+
     def to(self, *args: Any, **kwargs: Any) -> SparseTensor:
         """On another device, or with values of another dtype."""
         values = self._rows.to(*args, **kwargs)
