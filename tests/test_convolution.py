@@ -1,0 +1,105 @@
+"""What holds of convolutions whatever PyTorch says: the maps are each other's adjoint, and there
+are as many outputs as places; and what rows of samples don't see: rounding, the names of nodes."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tinygrad_course as tg
+from tinygrad_course.nn import functional as F
+from tinygrad_course.ops.columns import Geometry, window_count
+from tinygrad_course.ops.convolution import (
+    conv_input,
+    conv_weight,
+    convolution,
+    reference_convolution,
+)
+
+from .parity.both import both
+
+
+def draw(*shape: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+GEOMETRIES = [
+    # input, kernel, stride, padding, dilation, groups
+    pytest.param((9,), (3,), (2,), ((1, 0),), (2,), 1, id="sequences"),
+    pytest.param((5, 6), (2, 3), (1, 2), ((1, 2), (0, 0)), (2, 1), 2, id="images"),
+    pytest.param((4, 3, 5), (2, 3, 1), (1, 1, 2), ((0, 1),) * 3, (1, 1, 3), 4, id="volumes"),
+]
+
+
+@pytest.mark.parametrize("size, kernel, stride, padding, dilation, groups", GEOMETRIES)
+def test_the_three_maps_of_a_convolution_are_adjoint(
+    size, kernel, stride, padding, dilation, groups
+) -> None:
+    geometry = Geometry(stride, padding, dilation, groups)
+    places = window_count(size, kernel, geometry)
+    x, w = draw(3, 4, *size), draw(8, 4 // groups, *kernel, seed=1)
+    g = draw(3, 8, *places, seed=2)
+    y = convolution(x, w, None, places, geometry)
+    expected = reference_convolution(np, x, w, geometry)
+    np.testing.assert_allclose(y, expected, rtol=1e-10, atol=1e-12)
+    product = (y * g).sum()
+    np.testing.assert_allclose((x * conv_input(g, w, None, size, geometry)).sum(), product)
+    np.testing.assert_allclose((w * conv_weight(x, g, kernel, geometry)).sum(), product)
+
+
+@pytest.mark.parametrize("kernel, stride, padding, dilation", [(2, 1, 0, 1), (3, 2, 1, 2)])
+def test_fold_is_the_adjoint_of_unfold(kernel, stride, padding, dilation) -> None:
+    options = (kernel, dilation, padding, stride)
+    x = tg.tensor(draw(2, 3, 7, 6))
+    columns = F.unfold(x, *options)
+    c = tg.tensor(draw(*columns.shape, seed=1))
+    folded = F.fold(c, (7, 6), *options)
+    np.testing.assert_allclose((columns * c).sum().item(), (x * folded).sum().item())
+    # Folded back, each number comes as often as there are windows that see it.
+    seen = F.fold(F.unfold(tg.ones_like(x), *options), (7, 6), *options)
+    np.testing.assert_allclose(F.fold(columns, (7, 6), *options).numpy(), (seen * x).numpy())
+
+
+@pytest.mark.parametrize(
+    "n, k, s, p, d", [*itertools.product((5, 6), (1, 3), (1, 2, 3), (0, 1), (1, 2))]
+)
+def test_as_many_outputs_as_there_are_places(n, k, s, p, d) -> None:
+    places = len([i for i in range(-p, n + p, s) if i + d * (k - 1) < n + p])
+    x, w = tg.zeros(1, 1, n), tg.zeros(1, 1, k)
+    y = tg.conv1d(x, w, stride=s, padding=p, dilation=d)
+    assert y.shape[2] == F.unfold(x[..., None], (k, 1), (d, 1), (p, 0), (s, 1)).shape[2] == places
+    # The other way the size is one of those that have so many places.
+    sizes = {
+        tg.conv_transpose1d(y, w, None, s, p, more, 1, d).shape[2] for more in range(max(s, d))
+    }
+    assert n in sizes
+
+
+def test_float16_is_rounded_once() -> None:
+    x, w = draw(2, 64, 9).astype("f2"), draw(3, 64, 3, seed=1).astype("f2")
+    exact = tg.conv1d(tg.tensor(x).double(), tg.tensor(w).double()).half()
+    assert (tg.conv1d(tg.tensor(x), tg.tensor(w)) == exact).float().mean() > 0.99
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_the_nodes_have_pytorchs_names(dims) -> None:
+    @both
+    def program(lib):
+        x = lib.ones((1, 2, *(3,) * dims), requires_grad=True)
+        w = lib.ones((2, 2, *(2,) * dims), requires_grad=True)
+        pads = (1,) * (2 * dims)
+        pad, functions = lib.nn.functional.pad, lib.nn.functional
+        outputs = [
+            getattr(functions, f"conv{dims}d")(x, w, w.sum((*range(1, dims + 2),))),
+            getattr(functions, f"conv_transpose{dims}d")(x, w),
+            getattr(functions, f"conv{dims}d")(x[0], w),
+            *(pad(x, pads, mode) for mode in ("constant", "reflect", "replicate")),
+        ]
+        nodes = [y.grad_fn for y in outputs]
+        nodes.append(nodes[2].next_functions[0][0])  # of the batch that was made of one input
+        return [node.name() for node in nodes], len(nodes[0].next_functions)
+
+    program()
