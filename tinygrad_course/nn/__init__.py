@@ -116,6 +116,8 @@ from .pool import (
     MaxUnpool2d,
     MaxUnpool3d,
 )
+from .rnn import GRU, LSTM, RNN, RNNBase
+from .rnn_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
 from .upsampling import (
     Upsample,
     UpsamplingBilinear2d,

@@ -1,5 +1,6 @@
 """nn.utils: what is done to the gradients or the weights of many parameters at once. Lesson 14."""
 
+from . import rnn
 from .clip_grad import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -18,6 +19,7 @@ __all__ = [
     "get_total_norm",
     "parameters_to_vector",
     "remove_weight_norm",
+    "rnn",
     "vector_to_parameters",
     "weight_norm",
 ]
