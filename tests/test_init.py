@@ -6,6 +6,7 @@ import pytest
 import tinygrad_course as tg
 from tinygrad_course import nn
 
+from . import fake_cuda
 from .parity.both import attempt
 from .parity.both import both as both_engines
 
@@ -241,3 +242,30 @@ def test_a_generator_of_ones_own(lib):
 def test_sizes_of_fans(lib):
     fans = lib.nn.init._calculate_fan_in_and_fan_out
     return fans(lib.zeros(3, 5)), fans(lib.zeros(2, 3, 4, 5)), attempt(lambda: fans(lib.zeros(3)))
+
+
+# --- on a device ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name, given",
+    [
+        ("uniform_", {}),
+        ("normal_", {}),
+        ("constant_", {"val": 3}),
+        ("eye_", {}),
+        ("trunc_normal_", {"a": -0.5, "b": 0.5}),
+        ("trunc_normal_", {"a": -0.1, "b": 0.1}),
+        ("xavier_uniform_", {}),
+        ("kaiming_normal_", {}),
+        ("orthogonal_", {}),
+        ("sparse_", {"sparsity": 0.5}),
+    ],
+)
+def test_the_numbers_do_not_depend_on_the_device(name, given) -> None:
+    here = filled(tg, name, (3, 4), **given)[1]
+    with fake_cuda.pretended():
+        tg.manual_seed(5)
+        there = getattr(nn.init, name)(tg.zeros(3, 4, device="cuda"), **given)
+        assert there.is_cuda
+        np.testing.assert_allclose(there.cpu().numpy(), here.numpy(), rtol=1e-5, atol=1e-6)

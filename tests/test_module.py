@@ -9,6 +9,7 @@ import pytest
 import tinygrad_course as tg
 from tinygrad_course import nn
 
+from . import fake_cuda
 from .parity.both import attempt
 from .parity.both import both as both_engines
 
@@ -777,3 +778,22 @@ class Named(nn.Module):
 def test_errors_name_the_module(act) -> None:
     with pytest.raises(Exception, match="Named"):
         act(Named())
+
+
+# --- devices --------------------------------------------------------------------------------------
+
+
+def test_a_module_moves_to_a_device_and_back() -> None:
+    with fake_cuda.pretended():
+        net = nn.Sequential(nn.Linear(2, 1), nn.ParameterList([tg.ones(1)]))
+        weight, state = net[0].weight, net.state_dict()
+        net.cuda()
+        assert net[0].weight is weight and weight.is_cuda
+        assert "size 1 (cuda:0)" in repr(net[1])
+        seen = []
+        net[0].register_full_backward_hook(lambda module, gi, go: seen.append(gi + go))
+        net[0](tg.ones(1, 2, device="cuda", requires_grad=True)).sum().backward()
+        assert all(grad.is_cuda for grad in seen[0])
+        net.load_state_dict(state)  # from the CPU, into where the parameters are
+        assert weight.is_cuda and weight.tolist() == state["0.weight"].tolist()
+        assert not net.to_empty(device="cpu")[0].weight.is_cuda

@@ -180,6 +180,7 @@ def test_a_silenced_hook_is_reported() -> None:
 def test_handles(lib):
     seen, net = [], lib.nn.Identity()
     with net.register_forward_hook(lambda *given: seen.append("within")) as handle:
+        seen.append(isinstance(handle, lib.utils.hooks.RemovableHandle))
         net(1)
     net(2)
     handle.remove()

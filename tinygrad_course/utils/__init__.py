@@ -1,3 +1,3 @@
 """What is neither engine nor network: data sets and their loading, and files of other libraries."""
 
-from . import data, safetensors
+from . import data, hooks, safetensors
