@@ -23,6 +23,7 @@ ELSEWHERE = {
     "Module": "test_nn",
     "RNNBase": "test_rnn",
     "RNNCellBase": "test_rnn",
+    "NLLLoss2d": "test_losses",
     "Sequential": "test_nn",
 }
 

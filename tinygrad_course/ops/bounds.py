@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from ..autograd.mode import no_grad
 from ..autograd.node import blank
 from ..autograd.variable import Tensor
 from .elementwise import where
@@ -114,6 +115,19 @@ def clamp_max(input, max, *, out=None):
     tensor([1., 3.])
     """
     return write_out(ClampMax.fn(input, None, max), out)
+
+
+def floored(x, least):
+    """A copy of x raised to `least` where it is smaller; its derivative is that of x all the same.
+
+    >>> import tinygrad_course as tg
+    >>> floored(tg.tensor([0., 2.]), 1.)
+    tensor([1., 2.])
+    """
+    x = x.clone()
+    with no_grad():
+        clamp_(x, least)
+    return x
 
 
 class Maximum(Binary, method=True, numbers=False):

@@ -1,4 +1,8 @@
-"""Distances between rows, and rows kept short: cdist and renorm. Lesson 03."""
+"""Distances between rows and the angle of two, and rows kept short.
+
+Distances are p-norms of differences: of rows one to one, of all with all (`cdist`), or of all pairs
+of one matrix (`pdist`). The gradient is 0 where a distance is. Lesson 03.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..autograd.variable import Tensor
+from ..dtype import result_type
 from ..shape import broadcast_shapes, wrap_dim
+from .arguments import require_tensors
+from .bounds import floored
 from .dims import row_major
 from .elementwise import where
 from .inplace import change
@@ -23,24 +30,42 @@ _MODES = (
 )
 
 
+def _lengths(xp, d, p):
+    """The p-norms of the rows of d."""
+    size = xp.abs(d)
+    if p == 0:
+        return (size != 0).sum(-1, dtype=d.dtype)
+    if p == 1:
+        return size.sum(-1)
+    if p == 2:
+        return xp.sqrt((size * size).sum(-1))
+    if p == math.inf:
+        return size.max(-1) if size.shape[-1] else xp.zeros(size.shape[:-1], d.dtype)
+    return (size**p).sum(-1) ** (1 / p)
+
+
+def _rates(xp, g, d, out, p):
+    """The gradient of `out`, the p-norms of the rows of d, for d: g·sign(d)·(|d| / out)^(p - 1); 0
+    where out is."""
+    g, out = g[..., None], out[..., None]
+    if p == 0:
+        return d * 0
+    if p == 1:
+        return g * xp.sign(d)
+    if p == math.inf:
+        return g * xp.sign(d) * (xp.abs(d) == out)
+    safe = xp.where(d == 0, 1, xp.abs(d))  # 0 to a negative power is none of our business
+    power = xp.where((d == 0) & (p < 1), 0, xp.sign(d)) * safe ** (p - 1)
+    return xp.where(out == 0, 0, g * power / xp.where(out == 0, 1, out) ** (p - 1))
+
+
 class Cdist(Op, fn=""):
     """The p-norm of x[i] - y[j] for all rows i and j: (…, n, k), (…, m, k) → (…, n, m)."""
 
     __slots__ = ()
 
     def forward(ctx, xp, x, y, /, p):
-        size = xp.abs(x[..., :, None, :] - y[..., None, :, :])
-        if p == 0:
-            out = (size != 0).sum(-1, dtype=x.dtype)
-        elif p == 1:
-            out = size.sum(-1)
-        elif p == 2:
-            out = xp.sqrt((size * size).sum(-1))
-        elif p == math.inf:
-            out = size.max(-1) if size.shape[-1] else xp.zeros(size.shape[:-1], x.dtype)
-        else:
-            out = (size**p).sum(-1) ** (1 / p)
-        out = row_major(out)
+        out = row_major(_lengths(xp, x[..., :, None, :] - y[..., None, :, :], p))
         ctx.save(x, y, out, p)
         return out
 
@@ -49,28 +74,55 @@ class Cdist(Op, fn=""):
 
 
 class CdistBackward(Op, fn=""):
-    """The gradients of Cdist: g·sign(d)·(|d| / out)^(p - 1) summed over the rows of the other, for
-    the differences d; 0 where out is 0, as in PyTorch, which has no second derivative either."""
+    """The gradients of Cdist, summed over the rows of the other; PyTorch has no second derivative
+    either."""
 
     __slots__ = ()
 
     def forward(ctx, xp, g, x, y, out, /, p):
-        d = x[..., :, None, :] - y[..., None, :, :]
-        g, out = g[..., None], out[..., None]
-        if p == 0:
-            rate = d * 0
-        elif p == 1:
-            rate = g * xp.sign(d)
-        elif p == math.inf:
-            rate = g * xp.sign(d) * (xp.abs(d) == out)
-        else:
-            safe = xp.where(d == 0, 1, xp.abs(d))  # 0 to a negative power is none of our business
-            power = xp.where((d == 0) & (p < 1), 0, xp.sign(d)) * safe ** (p - 1)
-            rate = xp.where(out == 0, 0, g * power / xp.where(out == 0, 1, out) ** (p - 1))
+        rate = _rates(xp, g, x[..., :, None, :] - y[..., None, :, :], out, p)
         return rate.sum(-2), -rate.sum(-3)
 
     def backward(ctx, *grads):
         raise RuntimeError("derivative for the backward of cdist is not implemented, as in PyTorch")
+
+
+class Pdist(Op, fn=""):
+    """The p-norm of x[i] - x[j] for all rows i < j: (n, k) → (n (n - 1) / 2)."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, /, p):
+        i, j = _pairs(xp, len(x))
+        out = row_major(_lengths(xp, x[i] - x[j], p))
+        ctx.save(x, out, p)
+        return out
+
+    def backward(ctx, g):
+        return PdistBackward.fn(g, *ctx.saved)
+
+
+class PdistBackward(Op, fn=""):
+    """dx[i] = the rates of the pairs (i, j) less those of the pairs (j, i)."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, g, x, out, /, p):
+        i, j = _pairs(xp, len(x))
+        rates = xp.zeros((len(x), len(x), x.shape[1]), x.dtype)
+        rates[i, j] = _rates(xp, g, x[i] - x[j], out, p)
+        return rates.sum(1) - rates.sum(0)
+
+    def backward(ctx, *grads):
+        raise NotImplementedError(
+            "the derivative for the backward of pdist is not implemented, as in PyTorch"
+        )
+
+
+def _pairs(xp, n):
+    """The places above the diagonal of a matrix (n, n), row by row."""
+    rows = xp.arange(n)
+    return xp.nonzero(rows[:, None] < rows)
 
 
 class EuclideanDist(Op, fn=""):
@@ -126,6 +178,64 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = _MO
     if p == 2 and (many or compute_mode == _MODES[1]):
         return EuclideanDist.fn(x, y)
     return Cdist.fn(x, y, p)
+
+
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """The p-distances between all pairs of rows of `input` (n, k), as a vector of n (n - 1) / 2:
+    what `cdist` of it with itself has above the diagonal, row by row.
+
+    >>> import tinygrad_course as tg
+    >>> pdist(tg.tensor([[0., 0.], [3., 4.], [0., 1.]]))
+    tensor([5.0000, 1.0000, 4.2426])
+    """
+    require_tensors("pdist", input=input)
+    if not isinstance(p, int | float):
+        raise TypeError(f"pdist(): argument 'p' must be float, not {type(p).__name__}")
+    if input.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
+    if not input.is_floating_point():
+        raise RuntimeError(f"pdist only supports floating-point dtypes, got: {input.dtype!r}")
+    if p < 0:
+        raise RuntimeError(f"pdist only supports non-negative p values, got {p}")
+    return Pdist.fn(input, p)
+
+
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Tensor:
+    """The p-norm of x1 - x2 + eps over the last dim: (…, k), (…, k) → (…), which broadcast.
+
+    >>> import tinygrad_course as tg
+    >>> pairwise_distance(tg.tensor([[0., 0.]]), tg.tensor([[3., 4.]]))
+    tensor([5.0000])
+    """
+    require_tensors("pairwise_distance", x1=x1, x2=x2)
+    return VectorNorm.fn(x1 - x2 + eps, p, -1, keepdim)
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """x1·x2 / (|x1| |x2|) along `dim`, the cosine of their angle; each length counts as `eps` at
+    least. Shapes are broadcast. RuntimeError when neither holds floats.
+
+    >>> import tinygrad_course as tg
+    >>> cosine_similarity(tg.tensor([[1., 0.]]), tg.tensor([[3., 4.]]))
+    tensor([0.6000])
+    """
+    require_tensors("cosine_similarity", x1=x1, x2=x2)
+    dtype = result_type(x1._array, x2._array)
+    if not dtype.is_floating_point:
+        raise RuntimeError(
+            "cosine_similarity: expected common dtype to be floating point, yet common dtype is "
+            f"{dtype!r}: convert with .float()"
+        )
+    shape = broadcast_shapes(x1.shape, x2.shape)
+    dim = wrap_dim(dim, len(shape))
+    units = []
+    for x in (x1, x2):
+        x = expand(x.to(dtype), shape)
+        # As in PyTorch, a length raised to eps keeps the derivative that it had.
+        units.append(x / floored(VectorNorm.fn(x, 2, dim, True), eps))
+    return total(units[0] * units[1], dim)
 
 
 class Renorm(Op, fn=""):
@@ -186,5 +296,5 @@ def _checked(input: Tensor, p: float, dim: int, maxnorm: float) -> tuple[int, ..
     return tuple(d for d in range(input.ndim) if d != dim)
 
 
-function(cdist, renorm)
+function(cdist, cosine_similarity, pairwise_distance, pdist, renorm)
 method(renorm, renorm_)
