@@ -98,8 +98,8 @@ class AdaptiveMaxPool2d(PlacedMaxima, fn="", node="AdaptiveMaxPool2DBackward0"):
         places = xp.broadcast_to(xp.arange(math.prod(image)).reshape(image), x.shape)
         # Rows before columns: the first maximum of the first row that has it is the first of all.
         for dim in reversed(range(len(size))):
-            cells = [move(c, device_of(x)) for c in intervals(image[dim], size[dim]).places.T]
-            at = front + dim
+            cells = intervals(image[dim], size[dim]).places.T
+            cells, at = move(np.ascontiguousarray(cells), device_of(x)), front + dim
             x, places = largest(xp, [(x.take(c, at), places.take(c, at)) for c in cells])
         ctx.save(places, image)
         return x, places

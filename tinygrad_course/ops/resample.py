@@ -60,13 +60,14 @@ def resampled(xp: Any, x: Array, taps: tuple[Taps, ...]) -> Array:
 
 
 def _along(xp: Any, x: Array, taps: Taps, dim: int) -> Array:
-    here = device_of(x)
-    upright = (-1,) + (1,) * (x.ndim - dim - 1)
+    here, upright = device_of(x), (-1,) + (1,) * (x.ndim - dim - 1)
+    places = move(np.ascontiguousarray(taps.places.T), here)
+    weights = move(np.ascontiguousarray(taps.weights.T, x.dtype), here)
     total = None
-    for places, weights in zip(taps.places.T, taps.weights.T, strict=True):
-        part = x.take(move(places, here), dim)
-        if (weights != 1).any():
-            column = move(weights.astype(x.dtype), here).reshape(upright)
+    for at, weight, plain in zip(places, weights, (taps.weights == 1).all(0), strict=True):
+        part = x.take(at, dim)
+        if not plain:
+            column = weight.reshape(upright)
             part *= column
             if taps.ragged:  # what is not read has no part in the sum, even if it is infinite
                 part = xp.where(column == 0, x.dtype.type(0), part)

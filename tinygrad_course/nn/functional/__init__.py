@@ -31,8 +31,6 @@ from ...ops.loss_likelihood import gaussian_nll_loss
 from ...ops.loss_pairs import triplet_margin_with_distance_loss
 from ...ops.loss_regression import huber_loss
 from ...ops.masks import one_hot
-from ...ops.pad import pad
-from ...ops.pixelshuffle import channel_shuffle, pixel_shuffle, pixel_unshuffle
 from ...ops.max_pool import max_pool2d, max_pool3d
 from ...ops.pad import pad
 from ...ops.pixelshuffle import channel_shuffle, pixel_shuffle, pixel_unshuffle
@@ -70,6 +68,18 @@ from .activation import (
     threshold,
     threshold_,
 )
+from .adaptive_pooling import (
+    adaptive_max_pool1d,
+    adaptive_max_pool1d_with_indices,
+    adaptive_max_pool2d,
+    adaptive_max_pool2d_with_indices,
+    adaptive_max_pool3d,
+    adaptive_max_pool3d_with_indices,
+    fractional_max_pool2d,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d,
+    fractional_max_pool3d_with_indices,
+)
 from .embedding import embedding, embedding_bag
 from .loss import (
     binary_cross_entropy,
@@ -93,17 +103,16 @@ from .loss_margin import (
     soft_margin_loss,
     triplet_margin_loss,
 )
+from .norm import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    local_response_norm,
+    normalize,
+    rms_norm,
+)
 from .pooling import (
-    adaptive_max_pool1d,
-    adaptive_max_pool1d_with_indices,
-    adaptive_max_pool2d,
-    adaptive_max_pool2d_with_indices,
-    adaptive_max_pool3d,
-    adaptive_max_pool3d_with_indices,
-    fractional_max_pool2d,
-    fractional_max_pool2d_with_indices,
-    fractional_max_pool3d,
-    fractional_max_pool3d_with_indices,
     lp_pool1d,
     lp_pool2d,
     lp_pool3d,
@@ -136,6 +145,7 @@ __all__ = [
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
+    "batch_norm",
     "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
@@ -164,6 +174,7 @@ __all__ = [
     "gaussian_nll_loss",
     "gelu",
     "glu",
+    "group_norm",
     "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
@@ -172,12 +183,15 @@ __all__ = [
     "hardtanh_",
     "hinge_embedding_loss",
     "huber_loss",
+    "instance_norm",
     "interpolate",
     "kl_div",
     "l1_loss",
+    "layer_norm",
     "leaky_relu",
     "leaky_relu_",
     "linear",
+    "local_response_norm",
     "log_softmax",
     "logsigmoid",
     "lp_pool1d",
@@ -199,10 +213,8 @@ __all__ = [
     "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
     "nll_loss",
+    "normalize",
     "one_hot",
-    "pad",
-    "pixel_shuffle",
-    "pixel_unshuffle",
     "pad",
     "pairwise_distance",
     "pdist",
@@ -213,6 +225,7 @@ __all__ = [
     "relu",
     "relu6",
     "relu_",
+    "rms_norm",
     "rrelu",
     "rrelu_",
     "selu",

@@ -1,0 +1,103 @@
+"""What rows cannot say of pooling and upsampling: names of nodes, warnings, what is never read."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import tinygrad_course as tg
+
+from .parity.both import both
+
+NODES = {
+    "max_pool1d": ((1, 2, 6), (2,)),
+    "max_pool2d": ((2, 4, 4), (2,)),
+    "max_pool3d": ((1, 2, 4, 4, 4), (2,)),
+    "avg_pool1d": ((2, 6), (2,)),
+    "avg_pool2d": ((1, 2, 4, 4), (2,)),
+    "avg_pool3d": ((2, 4, 4, 4), (2,)),
+    "lp_pool2d": ((2, 4, 4), (2, 2)),
+    "adaptive_max_pool1d": ((2, 6), (2,)),
+    "adaptive_max_pool2d": ((1, 2, 4, 4), (2,)),
+    "adaptive_max_pool3d": ((1, 2, 4, 4, 4), (2,)),
+    "adaptive_avg_pool1d": ((2, 6), (2,)),
+    "adaptive_avg_pool2d": ((1, 2, 4, 4), (2,)),
+    "adaptive_avg_pool3d": ((1, 2, 4, 4, 4), (2,)),
+    "fractional_max_pool2d": ((1, 2, 4, 4), (2, 2)),
+    "fractional_max_pool3d": ((1, 2, 4, 4, 4), (2, 2)),
+}
+MODES = {
+    "nearest": (1, 2, 3),
+    "nearest-exact": (1, 2, 3),
+    "linear": (1,),
+    "bilinear": (2,),
+    "trilinear": (3,),
+    "bicubic": (2,),
+}
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_nodes_of_pooling(name):
+    shape, arguments = NODES[name]
+
+    @both
+    def program(lib):
+        x = lib.zeros(shape, requires_grad=True)
+        node = getattr(lib.nn.functional, name)(x, *arguments).grad_fn
+        return [n.name().rpartition("::")[2] for n in (node, node.next_functions[0][0])]
+
+    program()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_nodes_of_upsampling(mode):
+    @both
+    def program(lib):
+        images = [lib.zeros((1, 1, *(3,) * dims), requires_grad=True) for dims in MODES[mode]]
+        return [lib.nn.functional.interpolate(x, 4, mode=mode).grad_fn.name() for x in images]
+
+    program()
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic", "lanczos"])
+def test_nodes_of_upsampling_against_aliasing(mode):
+    @both
+    def program(lib):
+        x = lib.zeros(1, 1, 5, 5, requires_grad=True)
+        return lib.nn.functional.interpolate(x, 3, mode=mode, antialias=True).grad_fn.name()
+
+    program()
+
+
+@pytest.mark.parametrize("lib", [tg, torch], ids=["ours", "PyTorch's"])
+@pytest.mark.parametrize("name", ["upsample", "upsample_nearest", "upsample_bilinear"])
+def test_the_old_names_of_interpolate_warn(lib, name):
+    with pytest.warns(UserWarning, match=f"`nn.functional.{name}` is deprecated"):
+        getattr(lib.nn.functional, name)(lib.zeros(1, 1, 2, 2), 4)
+
+
+@pytest.mark.parametrize("name", ["adaptive_avg_pool1d", "interpolate"])
+def test_an_infinite_gradient_stays_in_its_window(name):
+    @both
+    def program(lib):
+        x = lib.zeros(1, 1, 5, requires_grad=True)
+        y = getattr(lib.nn.functional, name)(x, 3)
+        y.backward(lib.tensor([[[float("inf"), 1.0, 2.0]]]))
+        return x.grad
+
+    program()
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("antialias", [False, True])
+def test_whole_numbers_are_rounded_within_one_of_pytorchs(mode, antialias):
+    pixels = [[[[(7 * i * j + 31 * i) % 256 for j in range(6)] for i in range(5)]]]
+    ours, theirs = (
+        lib.nn.functional.interpolate(
+            lib.tensor(pixels, dtype=lib.uint8), (8, 4), mode=mode, antialias=antialias
+        )
+        for lib in (tg, torch)
+    )
+    assert ours.dtype is tg.uint8
+    differences = torch.tensor(ours.tolist()) - theirs.long()
+    assert differences.abs().max() <= 1
