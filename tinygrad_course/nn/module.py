@@ -1,8 +1,8 @@
 """Module: a tree of layers that can be called, saved, moved and switched as one.
 
-What belongs to a module, and how to walk over it, is in `tree`; here is what is done on these
-walks. A Module knows nothing of the computation in its `forward`, of gradients or of optimizers.
-Lesson 09.
+What belongs to a module, and how to walk over it, is in `tree`; how it is saved in `state`; what
+runs around a call in `hooks`. Here is what else is done on these walks. A Module knows nothing of
+the computation in its `forward`, of gradients or of optimizers. Lesson 09.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@ over them.
 
 Assigning a Parameter, a module or a registered buffer to an attribute files it by its type;
 everything a Module can do for all its parts (`parameters`, `state_dict`, `to`, `train`) is a walk
-over these files. Knows nothing of what a module computes, nor of what its state is used for: that
-is in `module`. Lesson 09.
+over these files. Knows nothing of what a module computes, nor of what its parts are used for: that
+is in `state` and `module`. Lesson 09.
 """
 
 from __future__ import annotations
