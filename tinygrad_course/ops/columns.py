@@ -20,6 +20,7 @@ from .dims import row_major
 from .registry import Op
 
 Sizes = tuple[int, ...]
+Pair = tuple[int, int]  # before and after
 
 
 class Geometry(NamedTuple):
@@ -27,7 +28,7 @@ class Geometry(NamedTuple):
     after) the image, the gaps within; and separate bundles of channels."""
 
     stride: Sizes
-    padding: tuple[tuple[int, int], ...]
+    padding: tuple[Pair, ...]
     dilation: Sizes
     groups: int = 1
 

@@ -11,11 +11,9 @@ from typing import Any
 
 from ..shape import as_int
 from .arguments import per_dim, require_tensors
-from .columns import Geometry, Sizes, padded_size, window_count
+from .columns import Geometry, Pair, Sizes, padded_size, window_count
 from .convolution import conv_transpose, convolution
 from .registry import function
-
-Pair = tuple[int, int]
 
 
 def _convolve(

@@ -18,11 +18,10 @@ from ..dtype import number_for
 from ..layout import preserve_format
 from ..shape import as_int
 from .arguments import require_tensors
+from .columns import Pair
 from .convert import copied
 from .registry import Op, function
 from .slices import along
-
-Pair = tuple[int, int]  # (before, after)
 
 # --- a constant -----------------------------------------------------------------------------------
 
