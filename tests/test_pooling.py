@@ -101,3 +101,13 @@ def test_whole_numbers_are_rounded_within_one_of_pytorchs(mode, antialias):
     assert ours.dtype is tg.uint8
     differences = torch.tensor(ours.tolist()) - theirs.long()
     assert differences.abs().max() <= 1
+
+
+@pytest.mark.parametrize("name", ["avg_pool2d", "adaptive_avg_pool2d"])
+def test_a_sum_of_halves_may_pass_their_range(name):
+    @both
+    def program(lib):
+        x = lib.full((1, 1, 4, 4), 4e4, dtype=lib.float16)
+        return getattr(lib.nn.functional, name)(x, 2)
+
+    program()

@@ -15,6 +15,7 @@ import numpy as np
 from ..device import device_of, move
 from .arguments import per_dim, require_tensors
 from .maxima import PlacedMaxima, largest
+from .pointwise import in_single
 from .registry import Op, function
 from .resample import Taps, resampled
 from .windows import Sizes, require_images
@@ -47,7 +48,7 @@ class AdaptiveAvgPool2d(Op, fn="", node="AdaptiveAvgPool2DBackward0"):
         image = x.shape[-len(size) :]
         ctx.save(image)
         taps = tuple(map(intervals, image, size))
-        return _divided(xp, resampled(xp, x, taps), taps)
+        return in_single(xp, lambda xp, x: _divided(xp, resampled(xp, x, taps), taps), x)
 
     def backward(ctx, g):
         (image,) = ctx.saved
@@ -70,7 +71,8 @@ class AdaptiveAvgSpread(Op, fn="", node="AdaptiveAvgPool2DBackwardBackward0"):
         size = g.shape[-len(image) :]
         ctx.save(size)
         taps = tuple(map(intervals, image, size))
-        return resampled(xp, _divided(xp, g, taps), tuple(t.transposed() for t in taps))
+        back = tuple([t.transposed() for t in taps])
+        return in_single(xp, lambda xp, g: resampled(xp, _divided(xp, g, taps), back), g)
 
     def backward(ctx, h):
         (size,) = ctx.saved

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..shape import as_int
-from .arguments import require_tensors
 from .pointwise import in_single
 from .registry import Op, function
 from .slices import along
@@ -124,9 +123,7 @@ def avg_pool1d(
     >>> tg.avg_pool1d(tg.tensor([[1., 5., 2., 0.]]), 2)
     tensor([[3., 1.]])
     """
-    require_tensors("avg_pool1d", input=input)
-    arguments = (kernel_size, stride, padding, 1, ceil_mode)
-    windows = windows_on("avg_pool1d", input, 1, *arguments)
+    windows = windows_on("avg_pool1d", input, 1, kernel_size, stride, padding, 1, ceil_mode)
     images = input.unsqueeze(-2)
     return _pooled(
         "avg_pool1d", AvgPool2d, images, windows.in_a_row, count_include_pad, None
@@ -152,10 +149,8 @@ def avg_pool2d(
     >>> avg_pool2d(tg.tensor([[[1., 5., 2., 0.], [3., 3., 1., 7.]]]), 2)
     tensor([[[3.0000, 2.5000]]])
     """
-    return _avg_pool(
-        *("avg_pool2d", AvgPool2d, 2, input, kernel_size, stride, padding),
-        *(ceil_mode, count_include_pad, divisor_override),
-    )
+    windows = windows_on("avg_pool2d", input, 2, kernel_size, stride, padding, 1, ceil_mode)
+    return _pooled("avg_pool2d", AvgPool2d, input, windows, count_include_pad, divisor_override)
 
 
 def avg_pool3d(
@@ -175,20 +170,13 @@ def avg_pool3d(
     >>> avg_pool3d(tg.ones(1, 2, 2, 2), 2)
     tensor([[[[1.]]]])
     """
-    return _avg_pool(
-        *("avg_pool3d", AvgPool3d, 3, input, kernel_size, stride, padding),
-        *(ceil_mode, count_include_pad, divisor_override),
-    )
-
-
-def _avg_pool(name, op, dims, x, kernel, stride, padding, ceil_mode, count_include_pad, override):
-    windows = windows_on(name, x, dims, kernel, stride, padding, 1, ceil_mode)
-    if override is not None and as_int(override, "divisor_override") == 0:
-        raise RuntimeError(f"{name}: divisor must be not zero, got divisor_override={override}")
-    return _pooled(name, op, x, windows, count_include_pad, override)
+    windows = windows_on("avg_pool3d", input, 3, kernel_size, stride, padding, 1, ceil_mode)
+    return _pooled("avg_pool3d", AvgPool3d, input, windows, count_include_pad, divisor_override)
 
 
 def _pooled(name, op, x, windows, count_include_pad, override):
+    if override is not None and as_int(override, "divisor_override") == 0:
+        raise RuntimeError(f"{name}: divisor must be not zero, got divisor_override={override}")
     if not x.is_floating_point() and x.dtype.name != "int64":
         raise NotImplementedError(
             f"{name} is not implemented for {x.dtype!r}: convert with .float()"

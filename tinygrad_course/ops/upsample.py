@@ -119,9 +119,7 @@ class Resample(Op, fn=""):
 
     def forward(ctx, xp, x, /, taps):
         ctx.save(taps)
-        if x.dtype.kind == "f":
-            return resampled(xp, x, taps)
-        if all(t.places.shape[1] == 1 for t in taps):
+        if x.dtype.kind == "f" or all(t.places.shape[1] == 1 for t in taps):
             return resampled(xp, x, taps)
         y = resampled(xp, x.astype("float32"), taps)
         return xp.clip(xp.rint(y), 0, 255).astype(x.dtype)
