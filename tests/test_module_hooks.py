@@ -371,6 +371,16 @@ def test_a_replaced_gradient_has_a_derivative(lib):
     return g, x.grad
 
 
+def test_borders_alone_change_no_derivative() -> None:
+    net = two_layers(tg).double()
+    net.register_full_backward_hook(lambda *given: None)
+    net.register_full_backward_pre_hook(lambda *given: None)
+    x, y = leaf(tg).detach().double(), leaf(tg, 3.0, 4.0).detach().double()
+    x.requires_grad_()
+    y.requires_grad_()
+    assert tg.autograd.gradcheck(net, (x, y)) and tg.autograd.gradgradcheck(net, (x, y))
+
+
 @both
 def test_one_module_called_twice(lib):
     seen, net, x = [], lib.nn.Tanh(), leaf(lib)

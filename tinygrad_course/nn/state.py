@@ -143,7 +143,7 @@ class Stateful(Tree):
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict).__name__}")
         keys, problems = IncompatibleKeys([], []), list[str]()
-        metadata = getattr(state_dict, "_metadata", {})
+        metadata = getattr(state_dict, "_metadata", None) or {}
         state: Any = OrderedDict(state_dict)  # a copy, which hooks may change
         state._metadata = metadata
 
@@ -161,7 +161,8 @@ class Stateful(Tree):
                 if hook(module, keys) is not None:
                     raise AssertionError(
                         "Hooks registered with ``register_load_state_dict_post_hook`` are not "
-                        "expected to return new values: change the two lists in place"
+                        "expected to return new values: change the two lists in place, in that of "
+                        f"{type(module).__name__}"
                     )
 
         load(self, state, "")
