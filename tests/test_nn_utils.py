@@ -21,7 +21,8 @@ def leaves(lib):
     return ps
 
 
-ORDERS = (2, 1, 1.5, 3, float("inf"), float("-inf"), 0.5)
+INF = float("inf")
+ORDERS = (2, 1, 1.5, 3, INF, -INF, 0.5, 0)
 
 
 @both
@@ -47,6 +48,10 @@ def test_norms_of_many_tensors(lib):
         get([]),
         get([lib.ones(0)]),
         get([nan]),
+        attempt(lambda: get([lib.ones(0), lib.ones(2)], INF)),
+        attempt(lambda: get([lib.tensor([1, 2])])),
+        get([lib.ones(2), lib.ones(2, dtype=lib.float64)]),
+        get([lib.nn.Parameter(lib.ones(2))]).requires_grad,
         attempt(lambda: get([nan], error_if_nonfinite=True)),
         attempt(lambda: lib.nn.utils.clip_grad_norm_(leaves(lib), 1.0, "x")),
     ]
@@ -108,7 +113,7 @@ def made(lib, dim, layer="Linear"):
 @both
 def test_weight_norm(lib):
     seen = []
-    for layer, dims in (("Linear", (0, 1, None, -1)), ("Conv2d", (0, 1, 3, None))):
+    for layer, dims in (("Linear", (0, 1, None, -1)), ("Conv2d", (0, 1, 3, -2, None))):
         for dim in dims:
             module = made(lib, dim, layer)
             x = lib.ones((3,) if layer == "Linear" else (1, 2, 3, 3), dtype=lib.float64)

@@ -1,5 +1,5 @@
-"""SGD and Adam beside PyTorch's: the path of the parameters, groups, state dicts, closures, bad
-arguments."""
+"""Optimizers in detail, by SGD and Adam: paths beside PyTorch's, groups, state dicts, closures, bad
+arguments. `test_optimizers.py` has what holds for all of them."""
 
 import copy
 import itertools
@@ -86,29 +86,6 @@ def test_other_float_types(name, dtype, rtol) -> None:
     np.testing.assert_allclose(flat(ours), flat(theirs), rtol=rtol, atol=rtol)
 
 
-@pytest.mark.parametrize("name, options", ALL, ids=str)
-def test_state_dicts_look_like_pytorchs(name, options) -> None:
-    ours, theirs = (walk(lib, name, options)[1].state_dict() for lib in (tg, torch))
-    assert set(ours) == set(theirs) == {"state", "param_groups"}
-    assert list(ours["state"]) == list(theirs["state"])
-    for number, entry in theirs["state"].items():
-        assert set(ours["state"][number]) == set(entry)
-        for key, value in entry.items():
-            np.testing.assert_allclose(
-                ours["state"][number][key].numpy(), value.numpy(), rtol=1e-12
-            )
-    (mine,), (group,) = ours["param_groups"], theirs["param_groups"]
-    assert {key: group[key] for key in mine} == mine
-    # What PyTorch has besides chooses between implementations of the same step.
-    assert set(group) - set(mine) <= {
-        "foreach",
-        "fused",
-        "capturable",
-        "differentiable",
-        "decoupled_weight_decay",
-    }
-
-
 @pytest.mark.parametrize("name, options", [ALL[6], ALL[-1]], ids=str)
 def test_training_goes_on_from_a_state_dict(name, options) -> None:
     path, _, _ = walk(tg, name, options, 12)
@@ -125,22 +102,6 @@ def test_training_goes_on_from_a_state_dict(name, options) -> None:
     # What was loaded is a copy: the state that was given has not moved on.
     key = "momentum_buffer" if name == "SGD" else "exp_avg"
     assert state["state"][0][key].tolist() != resumed.state[fresh[0]][key].tolist()
-
-
-def test_pytorch_continues_from_our_state_dict() -> None:
-    path, _, _ = walk(torch, "Adam", {"lr": 0.1}, 8)
-    _, optimizer, ps = walk(tg, "Adam", {"lr": 0.1}, 5)
-    state = optimizer.state_dict()
-    for entry in state["state"].values():
-        entry.update({key: torch.tensor(value.numpy()) for key, value in entry.items()})
-    theirs = [torch.nn.Parameter(torch.tensor(p.detach().numpy())) for p in ps]
-    resumed = torch.optim.Adam(theirs, lr=99)
-    resumed.load_state_dict(state)
-    for step in range(5, 8):
-        resumed.zero_grad()
-        loss_of(theirs, step).backward()
-        resumed.step()
-        np.testing.assert_allclose(flat([p.tolist() for p in theirs]), flat(path[step]), rtol=1e-12)
 
 
 def test_loaded_state_takes_the_parameters_type() -> None:
@@ -274,15 +235,6 @@ def test_optimizers_can_be_copied_with_their_parameters() -> None:
         loss_of(others, 3).backward()
         twin.step()
         assert others[0].tolist() != ps[0].tolist()
-
-
-def test_the_text_of_an_optimizer() -> None:
-    text = repr(optim.SGD([nn.Parameter(tg.ones(1))], lr=0.5, momentum=0.9))
-    lines = text.splitlines()
-    assert lines[:2] == ["SGD (", "Parameter Group 0"] and lines[-1] == ")"
-    assert {"    lr: 0.5", "    momentum: 0.9", "    nesterov: False"} <= set(lines)
-    theirs = repr(torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.5, momentum=0.9))
-    assert set(lines) <= set(theirs.splitlines())
 
 
 # --- bad arguments -------------------------------------------------------------------------------

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import Any
 
+from ...autograd.mode import no_grad
 from ...autograd.variable import Tensor
 from ...device import xp_of
+from ...dtype import float32, float64
+from ...linalg import vector_norm
 from ...ops.data import tensor as make_tensor
+from ...ops.join import stack
 
 
 def clip_grad_norm_(
@@ -56,17 +59,17 @@ def get_total_norm(
     >>> get_total_norm([tg.tensor([3.]), tg.tensor([4.])])
     tensor(5.)
     """
-    arrays = [tensor._array for tensor in _listed(tensors)]
-    if not arrays:
+    tensors = _listed(tensors)
+    if not tensors:
         return make_tensor(0.0)
     p = float(norm_type)
-    norm = _norm(arrays, p)
-    if error_if_nonfinite and not xp_of(arrays[0]).isfinite(norm):
+    norm = _norm(tensors, p)
+    if error_if_nonfinite and not norm.isfinite():
         raise RuntimeError(
             f"the norm of order {p} of the gradients is {float(norm)}, so they cannot be clipped; "
             "pass error_if_nonfinite=False to scale them by it anyway"
         )
-    return Tensor._wrap_any(norm)
+    return norm
 
 
 def clip_grads_with_norm_(
@@ -120,15 +123,15 @@ def _gradients(parameters: list[Tensor]) -> list[Tensor]:
     return [p.grad for p in parameters if p.grad is not None]
 
 
-def _norm(arrays: list[Any], p: float) -> Any:
-    xp = xp_of(arrays[0])
-    if abs(p) == float("inf"):
-        pick = "max" if p > 0 else "min"
-        return getattr(xp.stack([getattr(abs(g), pick)() for g in arrays]), pick)()
-    if p == 2:
-        flat = [g.reshape(-1) for g in arrays]
-        return xp.sqrt(xp.stack([xp.dot(g, g) for g in flat]).sum())
-    return xp.stack([(abs(g) ** p).sum() for g in arrays]).sum() ** (1 / p)
+@no_grad()
+def _norm(tensors: list[Tensor], p: float) -> Tensor:
+    if p == 2 and all(tensor.dtype in (float32, float64) for tensor in tensors):
+        # As dot products: four times as fast.
+        xp = xp_of(tensors[0]._array)
+        flat = [tensor._array.reshape(-1) for tensor in tensors]
+        return Tensor._wrap_any(xp.sqrt(xp.stack([xp.dot(x, x) for x in flat]).sum()))
+    norm: Tensor = vector_norm(stack([vector_norm(tensor, p) for tensor in tensors]), p)
+    return norm
 
 
 def clip_grad_norm(

@@ -38,7 +38,7 @@ def norm_except(v: Tensor, dim: int) -> Tensor:
     if dim == -1:
         return v.norm()
     v.size(dim)  # IndexError for a dim that is not there
-    others = [d for d in range(v.dim()) if d != dim]
+    others = [d for d in range(v.dim()) if d != dim % v.dim()]
     norm: Tensor = v.norm(2, others, keepdim=True) if others else v.abs()
     return norm
 
