@@ -545,6 +545,7 @@ def test_shared_modules_and_cycles(lib):
         [name for name, _ in net.named_modules(remove_duplicate=False)],
         [name for name, _ in net.named_parameters()],
         [name for name, _ in net.named_parameters(remove_duplicate=False)],
+        [len(list(net.modules())), len(list(net.modules(remove_duplicate=False)))],
         list(net.state_dict()),
     ]
     twin = copy.deepcopy(net)
