@@ -46,8 +46,8 @@ class CtcLossBackward(Op, fn=""):
     def forward(ctx, xp, g, x, targets, lengths, alpha, losses, /, blank, zero_infinity):
         lattice = _Lattice(xp, x, targets, lengths, blank)
         # Both passes count the emission at t.
-        shares = alpha + lattice.backward() - lattice.emitted + losses[:, None]
-        shares = xp.where(lattice.emitted == -math.inf, 0, xp.exp(shares))
+        twice = xp.where(lattice.emitted == -math.inf, 0, lattice.emitted)
+        shares = xp.exp(alpha + lattice.backward() - twice + losses[:, None])
         classes = xp.arange(x.shape[2])
         is_class = (lattice.labels[:, :, None] == classes).astype(x.dtype)
         occupied = xp.matmul(shares.swapaxes(0, 1), is_class).swapaxes(0, 1)
@@ -82,7 +82,7 @@ class _Lattice:
         self.skips = xp.zeros(self.labels.shape, bool)
         self.skips[:, 3::2] = targets[:, 1:] != targets[:, :-1]
         labels = xp.where(used, self.labels, blank)
-        emitted = xp.take_along_axis(x, labels[None].repeat(len(x), 0), 2)
+        emitted = xp.take_along_axis(x, labels[None], 2)
         self.emitted = xp.where(used, emitted, -math.inf).astype(x.dtype)
 
     def forward(self) -> Any:

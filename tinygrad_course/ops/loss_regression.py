@@ -137,19 +137,24 @@ def huber_loss(
         raise RuntimeError(
             f"huber_loss does not support non-positive values for delta, got {delta}"
         )
-    input, target = _comparable("huber_loss", input, target, reduction, weight)
+    input, target = _comparable("huber_loss", input, target, reduction, weight, stacklevel=4)
     if weight is None:
         return HuberLoss.fn(input, target, reduction, delta)
     return reduced(_weighed(HuberLoss.fn(input, target, "none", delta), weight), reduction)
 
 
 def _comparable(
-    name: str, input: Any, target: Any, reduction: str, weight: Any = None
+    name: str,
+    input: Any,
+    target: Any,
+    reduction: str,
+    weight: Any = None,
+    stacklevel: int = 5,
 ) -> tuple[Any, Any]:
-    """Both in one shape and one float type."""
+    """Both in one shape and one float type; a warning shows the line `stacklevel` calls up."""
     check_reduction(reduction)
     require_tensors(name, input=input, target=target, weight=weight)
-    input, target = broadcast(name, input, target, stacklevel=5)
+    input, target = broadcast(name, input, target, stacklevel)
     dtype = result_type(input._array, target._array)
     input, target = (x if x.dtype is dtype else x.to(dtype) for x in (input, target))
     require_floats(name, input)
