@@ -136,7 +136,7 @@ def _named(name: str) -> Any:
     return kind(name, (Resample,), body, fn="")
 
 
-_BILINEAR, _BICUBIC = _named("UpsampleBilinear2D"), _named("UpsampleBicubic2D")
+# (mode, dims, antialias): the operation and the matrix of one dim.
 MODES: dict[tuple[str, int, bool], tuple[Any, Callable[..., Taps]]] = {
     **{("nearest", d, False): (_named(f"UpsampleNearest{d}D"), _nearest) for d in (1, 2, 3)},
     **{
@@ -144,9 +144,9 @@ MODES: dict[tuple[str, int, bool], tuple[Any, Callable[..., Taps]]] = {
         for d in (1, 2, 3)
     },
     ("linear", 1, False): (_named("UpsampleLinear1D"), _linear),
-    ("bilinear", 2, False): (_BILINEAR, _linear),
+    ("bilinear", 2, False): (_named("UpsampleBilinear2D"), _linear),
     ("trilinear", 3, False): (_named("UpsampleTrilinear3D"), _linear),
-    ("bicubic", 2, False): (_BICUBIC, _cubic),
+    ("bicubic", 2, False): (_named("UpsampleBicubic2D"), _cubic),
     ("bilinear", 2, True): (_named("UpsampleBilinear2DAa"), _filtered(1, _triangle)),
     ("bicubic", 2, True): (
         _named("UpsampleBicubic2DAa"),
