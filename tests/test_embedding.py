@@ -6,6 +6,7 @@ import pytest
 
 import tinygrad_course as tg
 
+from . import fake_cuda
 from .parity.both import attempt, both, refused
 
 
@@ -248,3 +249,20 @@ def test_a_copy_of_a_layer_is_its_own():
     with tg.no_grad():
         copied.weight.zero_()
     assert layer.weight.abs().sum() > 0
+
+
+def test_sparse_gradients_on_a_device():
+    """On a stand-in for a GPU, as on the CPU."""
+
+    def run(device):
+        weight = table(tg).detach().to(device).requires_grad_()
+        places = tg.tensor([0, 3, 3], device=device)
+        for _ in range(2):
+            tg.nn.functional.embedding(places, weight, sparse=True, max_norm=2.0).sum().backward()
+        assert weight.grad.device.type == device
+        once = weight.grad.coalesce()
+        return [once.indices().tolist(), once.values().tolist(), once.to_dense().tolist()]
+
+    with fake_cuda.pretended():
+        there = run("cuda")
+    assert there == run("cpu")

@@ -8,6 +8,7 @@ import pytest
 import tinygrad_course as tg
 from tinygrad_course.autograd import gradcheck, gradgradcheck
 
+from . import fake_cuda
 from .parity.both import attempt, both, refused
 
 LENGTHS = (4, 2, 2, 1)
@@ -317,3 +318,24 @@ def test_packing_warns_of_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tg.nn.utils.rnn.pack_sequence([tg.ones(2), tg.ones(1)])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_on_a_device(kind):
+    """Packed and both ways, on a stand-in for a GPU: nothing but the lengths comes from the
+    host."""
+
+    def run(device):
+        layer = made(tg, kind, 3, 2, 2, bidirectional=True).to(device)
+        x = numbers(tg, 4, 4, 3).to(device).requires_grad_()
+        rnn = tg.nn.utils.rnn
+        packed = rnn.pack_padded_sequence(x, [1, 4, 2, 2], enforce_sorted=False)
+        y, last = layer(packed)
+        padded, lengths = rnn.pad_packed_sequence(y)
+        found = learned(tg, layer, (padded, last))
+        return [t.tolist() for t in (*found[:-1], *found[-1], x.grad, lengths)]
+
+    with fake_cuda.pretended():
+        there = run("cuda")
+    for a, b in zip(there, run("cpu"), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)

@@ -51,9 +51,11 @@ def _from_input(xp, x, w, biases, gates):
     return part
 
 
-def _recurrent_weights(xp, w, gates):
-    """The weights from state to state, (gates, P, H) in row-major memory: each step reads them."""
-    return xp.ascontiguousarray(_stacked(w, gates).transpose(0, 2, 1))
+def _from_state(xp, w, gates, sizes):
+    """The weights from state to state, (gates, P, H): in row-major memory where many steps read
+    them."""
+    w = _stacked(w, gates).transpose(0, 2, 1)
+    return xp.ascontiguousarray(w) if len(sizes) > 1 else w
 
 
 def _sigmoid(xp, x, out):
@@ -117,11 +119,12 @@ class Recurrent(Op):
         x, (w_ih, w_hh, b_ih, b_hh) = ctx.saved[0], weights
         needs = ctx.needs[1 + ctx.states :]
         gx = xp.matmul(d, _stacked(w_ih, len(d))).sum(0) if ctx.needs[0] else None
+        gb = d.sum(1).reshape(b_ih.shape) if needs[2] or (needs[3] and e is d) else None
         return gx, (
             _products(xp, d, x, w_ih) if needs[0] else None,
             _products(xp, e, before, w_hh) if needs[1] else None,
-            d.sum(1).reshape(b_ih.shape) if needs[2] else None,
-            e.sum(1).reshape(b_hh.shape) if needs[3] else None,
+            gb if needs[2] else None,
+            (gb if e is d else e.sum(1).reshape(b_hh.shape)) if needs[3] else None,
         )
 
 
@@ -145,7 +148,7 @@ class RNN(Recurrent, fn=""):
 
     def forward(ctx, xp, x, h0, w_ih, w_hh, b_ih=None, b_hh=None, /, *, sizes, reverse, relu):
         (y,) = _from_input(xp, x, w_ih, (b_ih, b_hh), 1)
-        (w,) = _recurrent_weights(xp, w_hh, 1)
+        (w,) = _from_state(xp, w_hh, 1, sizes)
         before, h = xp.empty_like(y), xp.array(h0)
         for rows, n in steps(sizes, reverse):
             before[rows] = h[:n]
@@ -168,7 +171,8 @@ class RNN(Recurrent, fn=""):
                 dh[:n] += gy[rows]
             d[rows] *= dh[:n]
             xp.matmul(d[rows], w, out=dh[:n])
-        gx, gw = ctx.weight_gradients(xp, d[None], d[None], before, weights)
+        d = d[None]
+        gx, gw = ctx.weight_gradients(xp, d, d, before, weights)
         return gx, dh, *gw
 
 
@@ -194,11 +198,11 @@ class LSTM(Recurrent, fn=""):
         ctx, xp, x, h0, c0, w_ih, w_hh, b_ih=None, b_hh=None, w_hr=None, /, *, sizes, reverse
     ):
         a = _from_input(xp, x, w_ih, (b_ih, b_hh), 4)
-        w = _recurrent_weights(xp, w_hh, 4)
         # One tanh for all gates: σ(x) = tanh(x / 2) / 2 + 1 / 2 for all but g.
         half = xp.array([0.5, 0.5, 1, 0.5], x.dtype).reshape(4, 1, 1)
         a *= half
-        w *= half
+        w = _stacked(w_hh, 4).transpose(0, 2, 1)
+        w = xp.multiply(w, half, out=xp.empty(w.shape, w.dtype))
         h, c = xp.array(h0), xp.array(c0)
         bent = xp.empty(a.shape[1:], x.dtype)  # tanh(c')
         before, c_before = xp.empty((len(x), h.shape[1]), x.dtype), xp.empty_like(bent)
@@ -280,7 +284,7 @@ class GRU(Recurrent, fn=""):
 
     def forward(ctx, xp, x, h0, w_ih, w_hh, b_ih=None, b_hh=None, /, *, sizes, reverse):
         a = _from_input(xp, x, w_ih, (b_ih,), 3)
-        w = _recurrent_weights(xp, w_hh, 3)
+        w = _from_state(xp, w_hh, 3, sizes)
         b = None if b_hh is None else b_hh.reshape(3, 1, len(b_hh) // 3)
         h = xp.array(h0)
         y, before, from_h = (xp.empty(a.shape[1:], x.dtype) for _ in range(3))

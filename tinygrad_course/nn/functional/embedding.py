@@ -168,6 +168,7 @@ def embedding_bag(
     _require_rows(input, weight.shape[0], RuntimeError, "embedding_bag")
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
+    full = input.ndim == 2 and padding_idx is None  # as many rows in each bag
     input = input.reshape(-1)[: len(bag)]
     if per_sample_weights is not None:
         per_sample_weights = per_sample_weights.reshape(-1)[: len(bag)]
@@ -182,7 +183,11 @@ def embedding_bag(
         rows = rows * per_sample_weights.unsqueeze(1)
     if mode == "max":
         return _largest(rows, bag, bags)
-    sums: Tensor = AddRows.fn(rows, bag, (bags, weight.shape[1]), 0)
+    sums: Tensor
+    if full:
+        sums = rows.reshape(bags, len(rows) // max(bags, 1), weight.shape[1]).sum(1)
+    else:
+        sums = AddRows.fn(rows, bag, (bags, weight.shape[1]), 0)
     if mode == "sum":
         return sums
     return sums / bag.bincount(minlength=bags).clamp(min=1).to(rows.dtype).unsqueeze(1)
