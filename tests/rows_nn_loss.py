@@ -40,7 +40,6 @@ row(
     call(X, Y, weight=real(2, 3, low=0.5)),
     call(X, Y, weight=real(2, 3, low=0.5), reduction="none"),
     bad=(ODD, MISFIT, call(given([1, 2]), given([1, 2])), call(X, Y, weight=real(3))),
-    dtypes=False,
 )
 row(
     "nn.functional.smooth_l1_loss",
@@ -50,7 +49,6 @@ row(
     call(X, Y, beta=0.0),
     special(given([1.0, 2.0, 3.5]), given([0.0, 2.0, 0.0])),
     bad=(ODD, MISFIT, call(X, Y, beta=-1.0), call(given([1, 2]), given([1, 2]))),
-    dtypes=False,
 )
 row(
     "nn.functional.huber_loss",
@@ -59,7 +57,6 @@ row(
     call(X, Y, delta=3.0, weight=real(2, 3, low=0.5)),
     special(given([1.0, 2.0, 3.5]), given([0.0, 2.0, 0.0])),
     bad=(ODD, MISFIT, call(X, Y, delta=0.0), call(X, Y, weight=real(2))),
-    dtypes=False,
 )
 
 # --- probabilities --------------------------------------------------------------------------------
@@ -81,7 +78,6 @@ row(
         call(CHANCES, mask(2, 3)),
         call(given([1, 0]), given([1, 0])),
     ),
-    dtypes=False,
 )
 row(
     "nn.functional.binary_cross_entropy_with_logits",
@@ -106,7 +102,6 @@ row(
         call(X, mask(2, 3)),
         call(given([1, 0]), given([1, 0])),
     ),
-    dtypes=False,
 )
 row(
     "binary_cross_entropy_with_logits",
@@ -115,7 +110,6 @@ row(
     call(X, CHANCES, reduction=0),
     call(X, CHANCES, reduction=7),
     bad=(call(X, CHANCES, reduction="sum"), call(X, CHANCES, real(2))),
-    dtypes=False,
 )
 row(
     "nn.functional.kl_div",
@@ -128,7 +122,6 @@ row(
     call(X, CHANCES, size_average=False),
     special(real(3), given([0.0, 1.0, -1.0]), reduction="none"),
     bad=(ODD, MISFIT, call(X, mask(2, 3)), call(X, given([[1, 0, 0], [0, 1, 0]]))),
-    dtypes=False,
 )
 row(
     "kl_div",
@@ -136,7 +129,6 @@ row(
     call(X, CHANCES, 2),
     call(X, Y, 0, log_target=True),
     bad=(call(X, CHANCES, "sum"), MISFIT),
-    dtypes=False,
 )
 COUNTS = given([[0.0, 1.0, 4.0], [2.0, 3.0, 1.0]])
 row(
@@ -149,14 +141,12 @@ row(
     special(X, COUNTS, full=True),
     call(X, given([2, 0, 1])),
     bad=(ODD, MISFIT),
-    dtypes=False,
 )
 row(
     "poisson_nll_loss",
     call(X, COUNTS, True, False, 1e-8, 1),
     call(CHANCES, COUNTS, False, False, 1e-8, 2),
     bad=(call(X, COUNTS), call(X, COUNTS, True, False, 1e-8, "sum")),
-    dtypes=False,
 )
 row(
     "nn.functional.gaussian_nll_loss",
@@ -176,7 +166,6 @@ row(
         call(X, Y, -1.0),
         call(X, real(2, 2), real(2, 3, low=0.5)),
     ),
-    dtypes=False,
 )
 
 # --- scores with a margin -------------------------------------------------------------------------
@@ -193,7 +182,6 @@ row(
         call(real(3), real(2, 3, fixed=True)),
         call(given([1, 2]), given([1, -1])),
     ),
-    dtypes=False,
 )
 CLASSES = given([0, 2, 1])
 ROWS = real(3, 4)
@@ -221,7 +209,6 @@ row(
         call(real(3, 0), CLASSES),
         call(given([[1, 2]]), given([0])),
     ),
-    dtypes=False,
 )
 SETS = given([[0, 2, -1, 1], [3, -1, 0, 0], [1, 0, 2, 3]])
 row(
@@ -243,7 +230,6 @@ row(
         call(real(3, 0), places(3, 0, below=4)),
         call(given([1, 2]), given([0, -1])),
     ),
-    dtypes=False,
 )
 row(
     "nn.functional.multilabel_soft_margin_loss",
@@ -260,7 +246,6 @@ row(
         call(X, CHANCES, real(2)),
         call(given([[1, 2]]), given([[1, 0]])),
     ),
-    dtypes=False,
 )
 
 # --- pairs and triples ----------------------------------------------------------------------------
@@ -273,14 +258,12 @@ row(
     call(real(), real(), given(1)),
     call(X, Y, SIGNS, size_average=False),
     bad=(call(X, Y, real(3)), call(X, Y, SIGNS, reduction="no"), call(X, real(2, 2), SIGNS)),
-    dtypes=False,
 )
 row(
     "margin_ranking_loss",
     call(X, Y, SIGNS, 0.5, 0),
     call(X, Y, SIGNS),
     bad=(call(X, Y, SIGNS, 0.5, "none"),),
-    dtypes=False,
 )
 row(
     "nn.functional.hinge_embedding_loss",
@@ -289,14 +272,12 @@ row(
     call(X, given([1, -1, 0]), margin=2.0, reduction="sum"),
     call(X, SIGNS, size_average=False),
     bad=(call(X, SIGNS, reduction="no"), call(X, given([1, -1]))),
-    dtypes=False,
 )
 row(
     "hinge_embedding_loss",
     call(X, SIGNS, 2.0, 2),
     call(X, SIGNS),
     bad=(call(X, SIGNS, reduction="none"),),
-    dtypes=False,
 )
 row(
     "nn.functional.cosine_embedding_loss",
@@ -314,14 +295,12 @@ row(
         call(ROWS, real(2, 4), given([1, 1, 1])),
         call(ROWS, ROWS, given([1, 1])),
     ),
-    dtypes=False,
 )
 row(
     "cosine_embedding_loss",
     call(ROWS, real(3, 4), given([1, -1, 1]), 0.1, 0),
     call(ROWS, real(3, 4), given([1, -1, 1])),
     bad=(call(ROWS, ROWS, given([1, -1, 1]), 0.0, "sum"),),
-    dtypes=False,
 )
 TRIPLE = (ROWS, real(3, 4), real(3, 4))
 row(
@@ -338,14 +317,12 @@ row(
         call(ROWS, ROWS, real(4)),
         call(ROWS, ROWS, real(3, 5)),
     ),
-    dtypes=False,
 )
 row(
     "triplet_margin_loss",
     call(*TRIPLE, 0.5, 2.0, 1e-6, True, 0),
     call(*TRIPLE),
     bad=(call(*TRIPLE, reduction="none"),),
-    dtypes=False,
 )
 row(
     "nn.functional.triplet_margin_with_distance_loss",
@@ -357,7 +334,6 @@ row(
         call(*TRIPLE, reduction="no"),
         call(ROWS, ROWS, real(4)),
     ),
-    dtypes=False,
 )
 
 # --- sequences ------------------------------------------------------------------------------------
@@ -394,7 +370,6 @@ row(
         call(real(4), LABELS, (5, 5), (2, 2)),
         call(real(0, 2, 4), LABELS, (0, 0), (2, 2)),
     ),
-    dtypes=False,
     syncs=True,
 )
 row(
@@ -402,7 +377,6 @@ row(
     special(STEPS, LABELS, (5, 5), (2, 2), 0, 2, True),
     special(STEPS, LABELS, (5, 5), (2, 2)),
     bad=(call(STEPS, LABELS, (5, 5), (2, 2), 0, "sum"),),
-    dtypes=False,
     syncs=True,
 )
 
@@ -426,7 +400,6 @@ row(
         call(X, 1.0),
         call(given([[1, 2]]), given([[1, 2]])),
     ),
-    dtypes=False,
 )
 row(
     "pairwise_distance nn.functional.pairwise_distance",
@@ -439,7 +412,6 @@ row(
     call(real(2, 2, 3), X, -1.0),
     call(given([[1, 2]]), given([[3, 5]])),
     bad=(MISFIT, call(X, 1.0)),
-    dtypes=False,
 )
 row(
     "pdist nn.functional.pdist",
@@ -461,7 +433,6 @@ row(
         call(real(2, 3), "2"),
         call(given([[1, 2], [3, 4]])),
     ),
-    dtypes=False,
 )
 row(
     "bilinear nn.functional.bilinear",
@@ -481,5 +452,4 @@ row(
         call(real(), real(), real(5, 3, 4)),
         call(real(2, 3), 1, real(5, 3, 4)),
     ),
-    dtypes=False,
 )

@@ -16,6 +16,7 @@ from ..dtype import result_type
 from ..shape import broadcast_shapes
 from .arguments import require_tensors
 from .bounds import ClampMin, floored
+from .creation import ones_like
 from .curves import Softplus
 from .exponential import Log, Sigmoid
 from .loss import (
@@ -252,7 +253,7 @@ def gaussian_nll_loss(
     if isinstance(var, int | float):
         if var < 0:
             raise ValueError(f"gaussian_nll_loss: var has negative entry/entries: {var}")
-        var = input.new_full(input.shape, var)
+        var = ones_like(input) * var
     require_tensors("gaussian_nll_loss", var=var)
     var = _spread(var, input)
     check_reduction(reduction)

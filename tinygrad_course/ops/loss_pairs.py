@@ -33,7 +33,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape}"
         )
-    return reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
+    return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), reduction)
 
 
 def hinge_embedding_loss(
@@ -47,7 +47,7 @@ def hinge_embedding_loss(
     """
     require_tensors("hinge_embedding_loss", input=input, target=target)
     zero = input.new_zeros(())
-    apart = where(target != 1, (margin - input).clamp_min(0), zero)
+    apart = where(target != 1, (input.new_full((), margin) - input).clamp_min(0), zero)
     return reduced(apart + where(target != -1, input, zero), reduction)
 
 
