@@ -149,6 +149,7 @@ row(
     call(real()),
     call(real(0)),
     *(call(real(2, 3), p) for p in ORDERS),
+    *(call(given([300.0, 300.0, -7.0]), p) for p in (0.5, 1.5, 2, 3)),  # squares beyond float16
     *(call(real(2, 3, 4), p, 1) for p in ORDERS),
     *(call(real(2, 3, 4), p, (0, 2), True) for p in (1, 2, INF)),
     call(real(2, 3), "fro"),

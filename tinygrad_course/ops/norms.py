@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..autograd.node import blank
 from ..autograd.variable import Tensor
 from ..shape import wrap_dims
@@ -33,7 +35,9 @@ class VectorNorm(Op, fn="", node="LinalgVectorNormBackward0"):
                 f"{x.dtype}: convert with .float()"
             )
         dims = wrap_dims(dim, x.ndim)
-        wide = x.astype(numpy_type(dtype, x), copy=False)
+        kind = np.dtype(numpy_type(dtype, x))
+        # 16 bits end at 65,504, and the square of 256 lies beyond.
+        wide = x.astype(np.float32 if kind.itemsize == 2 else kind, copy=False)
         size = wide if p == 2 else xp.abs(wide)
         if not count(size, dims) and (p < 0 or p == math.inf):
             raise RuntimeError(
@@ -52,7 +56,7 @@ class VectorNorm(Op, fn="", node="LinalgVectorNormBackward0"):
             y = xp.sqrt((wide * wide).sum(dims, keepdims=keepdim))
         else:
             y = (size**p).sum(dims, keepdims=keepdim) ** (1 / p)
-        y = row_major(xp.asarray(y))
+        y = row_major(xp.asarray(y).astype(kind, copy=False))
         ctx.save(x, y, p, dims, keepdim)
         return y
 
