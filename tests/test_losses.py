@@ -361,3 +361,18 @@ def test_empty_losses(lib):
         loss = getattr(f, name)(x, lib.zeros(0, 2))
         seen += [loss, lib.autograd.grad(loss, x)]
     return seen
+
+
+@pytest.mark.parametrize("name", [n for n in OLD if OLD[n] == (X, Y)] + ["huber_loss"])
+@pytest.mark.parametrize(
+    "types",
+    [("float32", "float64"), ("float64", "float32"), ("float32", "float16"), ("int64", "float32")],
+    ids=str,
+)
+def test_types_of_mixed_losses(name, types):
+    @both
+    def program(lib):
+        x, y = (lib.tensor(v).to(getattr(lib, d)) for v, d in zip((X, Y), types, strict=True))
+        return attempt(lambda: str(getattr(lib.nn.functional, name)(x, y).dtype))
+
+    program()

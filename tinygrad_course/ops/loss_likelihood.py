@@ -112,10 +112,10 @@ def binary_cross_entropy(
     check_reduction(reduction)
     require_tensors(name, input=input, target=target, weight=weight)
     _require_one_size(name, input, target)
-    require_floats(name, input)
     for other in (target, weight):
         if other is not None and other.dtype is not input.dtype:
             raise RuntimeError(f"{name}: Found dtype {other.dtype!r} but expected {input.dtype!r}")
+    require_floats(name, input)
     refuse_gradient(name, weight=weight)
     for role, x in (("input", input), ("target", target)):
         values = x._array
@@ -161,7 +161,7 @@ def binary_cross_entropy_with_logits(
         x if x is None or x.dtype is dtype else x.to(dtype)
         for x in (input, target, weight, pos_weight)
     )
-    return BinaryCrossEntropyWithLogits.fn(*given, reduction)
+    return BinaryCrossEntropyWithLogits.fn(*given, reduction).to(target.dtype)
 
 
 def _require_one_size(name: str, input: Any, target: Any) -> None:

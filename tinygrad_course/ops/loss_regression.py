@@ -12,7 +12,7 @@ from ..dtype import result_type
 from .arguments import require_tensors
 from .elementwise import sign, where
 from .loss import broadcast, check_reduction, reduced, require_floats, shared
-from .registry import Op
+from .registry import Op, require_castable
 
 
 class MSELoss(Op, fn="", node="MseLossBackward0"):
@@ -127,7 +127,8 @@ def huber_loss(
     """(input − target)² / 2 where |input − target| < δ, else δ (|input − target| − δ/2).
 
     The reduction and the warning are those of `mse_loss`; `weight` multiplies each element, and the
-    mean stays that over all of them. RuntimeError for a delta that is not positive.
+    mean stays that over all of them. The result has the input's type. RuntimeError for a delta that
+    is not positive.
 
     >>> import tinygrad_course as tg
     >>> tg.nn.functional.huber_loss(tg.tensor([1., 2.]), tg.tensor([1.5, 5.]), delta=2.)
@@ -137,10 +138,12 @@ def huber_loss(
         raise RuntimeError(
             f"huber_loss does not support non-positive values for delta, got {delta}"
         )
-    input, target = _comparable("huber_loss", input, target, reduction, weight, stacklevel=4)
+    x, y = _comparable("huber_loss", input, target, reduction, weight, stacklevel=4)
+    require_castable(x.dtype, input.dtype)
     if weight is None:
-        return HuberLoss.fn(input, target, reduction, delta)
-    return reduced(_weighed(HuberLoss.fn(input, target, "none", delta), weight), reduction)
+        return HuberLoss.fn(x, y, reduction, delta).to(input.dtype)
+    losses = _weighed(HuberLoss.fn(x, y, "none", delta), weight)
+    return reduced(losses, reduction).to(input.dtype)
 
 
 def _comparable(
