@@ -98,7 +98,8 @@ def _combine_distinct(
         now = first[here] == left
         chosen = left[now]
         there = places[chosen]
-        out[there] = getattr(xp, how)(out[there], values[chosen])
+        # take() picks rows in half the time of brackets.
+        out[there] = getattr(xp, how)(out.take(there, 0), values.take(chosen, 0))
         left, rounds = left[~now], rounds - 1
     return places[left], values[left]
 
