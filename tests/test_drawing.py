@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 import tinygrad_course as tg
-from course.drawing import Drawing, curves, images, memory, numbers
+from tinygrad_course.drawing import Drawing, curves, images, memory, numbers
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -31,7 +31,7 @@ LAYERS = (
     ("autograd",),
     ("ops",),
     ("nn", "linalg"),
-    ("optim", "utils", "cuda", "serialization", "stubs", "viz"),
+    ("optim", "utils", "cuda", "serialization", "stubs", "viz", "drawing"),
     ("__init__",),
     ("examples",),
 )
