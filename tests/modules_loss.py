@@ -158,3 +158,25 @@ layer(
     refused=(call(0, 1, 1), call(2, -1, 1)),
     misfits=(case(call(3, 4, 5), real(2, 3), real(2, 3)),),
 )
+layer(
+    "AdaptiveLogSoftmaxWithLoss",
+    case(call(8, 10, [3, 6], 2.0), real(5, 8), given([0, 4, 9, 2, 7])),
+    case(call(8, 10, (2,), 2.0, True), real(3, 8), given([0, 1, 0])),
+    case(call(4, 6, [2, 4], 1.5), real(4), given(5)),
+    refused=(
+        call(8, 10, []),
+        call(8, 10, [6, 3]),
+        call(8, 10, [3, 3]),
+        call(8, 10, [0, 3]),
+        call(8, 10, [3, 10]),
+        call(8, 10, [2.5]),
+    ),
+    misfits=(
+        case(call(8, 10, [3], 2.0), real(2, 8), given([1, 2, 3])),
+        case(call(8, 10, [3], 2.0), real(2, 8), given([1, 10])),
+        case(call(8, 10, [3], 2.0), real(2, 8), given([-1, 1])),
+        case(call(8, 10, [3], 2.0), real(2, 8), given([[1], [1]])),
+        case(call(8, 10, [3], 2.0), real(2, 8), given(1)),
+        case(call(8, 10, [3], 2.0), real(2, 7), given([1, 1])),
+    ),
+)

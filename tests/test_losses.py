@@ -376,3 +376,20 @@ def test_types_of_mixed_losses(name, types):
         return attempt(lambda: str(getattr(lib.nn.functional, name)(x, y).dtype))
 
     program()
+
+
+@both
+def test_adaptive_softmax_of_all_classes(lib):
+    lib.manual_seed(4)
+    layer = lib.nn.AdaptiveLogSoftmaxWithLoss(6, 9, [2, 5], div_value=1.5, head_bias=True)
+    x = lib.linspace(-2, 2, 24).view(4, 6)
+    all_classes = layer.log_prob(x)
+    targets = lib.tensor([0, 8, 3, 5])
+    chosen = all_classes.gather(1, targets.unsqueeze(1)).squeeze(1)
+    seen = [layer.predict(x), bool((chosen - layer(x, targets).output).abs().max() < 1e-5)]
+    layer.reset_parameters()
+    return [
+        *seen,
+        layer.head.weight.sum().item(),
+        bool((all_classes.exp().sum(1) - 1).max() < 1e-5),
+    ]

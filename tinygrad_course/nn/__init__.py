@@ -31,6 +31,7 @@ from .activation import (
     Tanhshrink,
     Threshold,
 )
+from .adaptive import AdaptiveLogSoftmaxWithLoss
 from .adaptive_pool import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
@@ -52,6 +53,7 @@ from .conv import (
     ConvTranspose3d,
 )
 from .distance import CosineSimilarity, PairwiseDistance
+from .dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
 from .embedding import Embedding, EmbeddingBag
 from .flatten import Flatten, Unflatten
 from .fold import ChannelShuffle, Fold, PixelShuffle, PixelUnshuffle, Unfold
