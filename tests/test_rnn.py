@@ -216,6 +216,27 @@ def test_kernels_agree_with_the_formulas(kind, sizes, reverse):
     assert gradgradcheck(layer, leaves, fast_mode=True)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_second_derivatives_of_a_loop_of_cells(kind):
+    """The state is made of the weights that the next step takes; both states are one tensor."""
+    cell = made(tg, f"{kind}Cell", 2, 2)
+
+    def loop(x, h, *weights):
+        state = (h, h) if kind == "LSTM" else h
+        for _ in range(2):
+            state = cell(x, state)
+        return state
+
+    variables = [numbers(tg, 1, 2).requires_grad_(), (numbers(tg, 1, 2) / 2).requires_grad_()]
+    variables += cell.parameters()
+    loss = sum((s * s).sum() for s in tensors(loop(*variables)))
+    by_hand = tg.autograd.grad(loss, variables, retain_graph=True)
+    unrolled = tg.autograd.grad(loss, variables, create_graph=True)
+    for a, b in zip(by_hand, unrolled, strict=True):
+        np.testing.assert_allclose(a.tolist(), b.tolist(), rtol=1e-9, atol=1e-12)
+    assert gradgradcheck(loop, variables, fast_mode=True)
+
+
 # --- packing --------------------------------------------------------------------------------------
 
 

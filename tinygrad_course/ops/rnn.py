@@ -75,8 +75,8 @@ class Recurrent(Op):
     """What the three share. The inputs are x (S, I), the `states` (N, …), and the weights; the
     outputs the states of all steps (S, …) and the last ones. `sizes` counts the rows of each step.
 
-    `loop` is the kernel forward, and returns what `back` needs for the kernel backward; `step` is
-    the formula of one step, on Tensors.
+    `forward` and `back` are the kernels, each with its loop; `step` is the formula of one step, on
+    Tensors.
     """
 
     __slots__ = ()
@@ -93,6 +93,8 @@ class Recurrent(Op):
     def through_formula(ctx, grads):
         """The gradients by unrolling: a graph of small operations, which can be differentiated."""
         inputs, (sizes, reverse, *rest) = ctx.saved[: len(ctx.edges)], ctx.saved[len(ctx.edges)]
+        # Views, at which the gradients stop: one input may be made of another, or be it.
+        inputs = [v if v is None else v.view_as(v) for v in inputs]
         x, states = inputs[0], list(inputs[1 : 1 + ctx.states])
         rows, outputs = steps(sizes, reverse), []
         for at, n in rows:
