@@ -37,6 +37,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     torch.Size([4])
     """
 
+    tail: Any
+
     def __init__(
         self,
         in_features: int,

@@ -54,14 +54,6 @@ def broadcast(function: str, input: Any, target: Any, stacklevel: int = 4) -> tu
     return input.expand(shape), target.expand(shape)
 
 
-def require_floats(function: str, x: Any) -> None:
-    """NotImplementedError when x holds integers."""
-    if not x.is_floating_point():
-        raise NotImplementedError(
-            f"{function} is not implemented for {x.dtype!r}: convert with .float()"
-        )
-
-
 def refuse_gradient(function: str, **arguments: Any) -> None:
     """RuntimeError when a gradient is asked for an argument for which there is none."""
     for name, x in arguments.items():

@@ -15,6 +15,7 @@ import numpy as np
 from .arguments import require_tensors
 from .elementwise import where
 from .loss import check_reduction, refuse_gradient
+from .rectifiers import require_floats
 from .reduce import total
 from .registry import Op
 from .softmax import log_softmax
@@ -152,10 +153,7 @@ def nll_loss(
             f"nll_loss: an input of {list(shape)} takes a target of {[shape[0], *shape[2:]]} with "
             f"one class per sample, got {list(targets)}"
         )
-    if not input.is_floating_point():
-        raise NotImplementedError(
-            f"nll_loss is not implemented for {input.dtype!r}: convert with .float()"
-        )
+    require_floats("nll_loss", input._array)
     if target.dtype.name not in ("int64", "uint8"):
         raise RuntimeError(
             f"nll_loss: expected target dtype to be int64 or uint8, but got {target.dtype!r}"

@@ -81,8 +81,7 @@ class _Lattice:
         self.initial = used & (states <= 1)
         self.skips = xp.zeros(self.labels.shape, bool)
         self.skips[:, 3::2] = targets[:, 1:] != targets[:, :-1]
-        labels = xp.where(used, self.labels, blank)
-        emitted = xp.take_along_axis(x, labels[None], 2)
+        emitted = xp.take_along_axis(x, self.labels[None], 2)
         self.emitted = xp.where(used, emitted, -math.inf).astype(x.dtype)
 
     def forward(self) -> Any:

@@ -24,10 +24,10 @@ from .loss import (
     numbered,
     reduced,
     refuse_gradient,
-    require_floats,
     shared,
 )
 from .pointwise import XLogY
+from .rectifiers import require_floats
 from .registry import Op, function
 
 log = Log.fn
@@ -115,7 +115,7 @@ def binary_cross_entropy(
     for other in (target, weight):
         if other is not None and other.dtype is not input.dtype:
             raise RuntimeError(f"{name}: Found dtype {other.dtype!r} but expected {input.dtype!r}")
-    require_floats(name, input)
+    require_floats(name, input._array)
     refuse_gradient(name, weight=weight)
     for role, x in (("input", input), ("target", target)):
         values = x._array
@@ -148,7 +148,7 @@ def binary_cross_entropy_with_logits(
     check_reduction(reduction)
     require_tensors(name, input=input, target=target, weight=weight, pos_weight=pos_weight)
     _require_one_size(name, input, target)
-    require_floats(name, input)
+    require_floats(name, input._array)
     if not target.is_floating_point():
         raise RuntimeError(
             f"{name}: the result can't be cast to the target's type {target.dtype!r}: convert it "

@@ -15,7 +15,8 @@ from .arguments import require_tensors
 from .curves import LogSigmoid, Softplus
 from .elementwise import where
 from .exponential import Sigmoid
-from .loss import check_reduction, reduced, refuse_gradient, require_floats, shared
+from .loss import check_reduction, reduced, refuse_gradient, shared
+from .rectifiers import require_floats
 from .reduce import mean, total
 from .registry import Op
 
@@ -140,7 +141,7 @@ def multi_margin_loss(
             f"Expected target size [{rows.shape[0]}], but got {list(target.shape)}. Input has "
             f"shape {list(input.shape)}."
         )
-    require_floats(name, input)
+    require_floats(name, input._array)
     _require_classes(name, target, 0, rows.shape[1])
     if weight is not None:
         refuse_gradient(name, weight=weight)
@@ -176,7 +177,7 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
             f"{name}: inconsistent target size: {list(target.shape)} for input of size: "
             f"{list(input.shape)}"
         )
-    require_floats(name, input)
+    require_floats(name, input._array)
     _require_classes(name, target, -1, rows.shape[1])
     loss = MultiLabelMarginLoss.fn(rows, target.reshape(rows.shape), reduction)
     return loss.reshape(input.shape[:-1]) if reduction == "none" else loss
@@ -194,7 +195,7 @@ def multilabel_soft_margin_loss(
     tensor(0.3466)
     """
     require_tensors("multilabel_soft_margin_loss", input=input, target=target, weight=weight)
-    require_floats("multilabel_soft_margin_loss", input)
+    require_floats("multilabel_soft_margin_loss", input._array)
     terms = -(target * LogSigmoid.fn(input) + (1 - target) * LogSigmoid.fn(-input))
     if weight is not None:
         terms = terms * weight

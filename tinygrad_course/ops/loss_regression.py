@@ -11,7 +11,8 @@ from typing import Any
 from ..dtype import result_type
 from .arguments import require_tensors
 from .elementwise import sign, where
-from .loss import broadcast, check_reduction, reduced, require_floats, shared
+from .loss import broadcast, check_reduction, reduced, shared
+from .rectifiers import require_floats
 from .registry import Op, require_castable
 
 
@@ -160,7 +161,7 @@ def _comparable(
     input, target = broadcast(name, input, target, stacklevel)
     dtype = result_type(input._array, target._array)
     input, target = (x if x.dtype is dtype else x.to(dtype) for x in (input, target))
-    require_floats(name, input)
+    require_floats(name, input._array)
     return input, target
 
 
