@@ -3,9 +3,9 @@ bias.
 
 Which numbers share a mean tells the kinds apart: those of a channel in the whole batch (batch
 norm), of a sample (layer norm), of a group of a sample's channels (group norm), of one channel of
-one sample (instance norm). Seen as (blocks, groups, places), one computation on arrays serves them
-all, forward and backward; a formula on Tensors, which it has to agree with, gives derivatives of
-higher order. What the functions ask of their arguments is in `normalization`. Lesson 13.
+one sample (instance norm). Computed on arrays in few passes, with BLAS for the sums; a formula on
+Tensors, with which the fused backward has to agree, gives derivatives of higher order. What the
+functions ask of their arguments is in `normalization`. Lesson 13.
 """
 
 from __future__ import annotations
@@ -18,64 +18,100 @@ from .reduce import mean as average
 from .reduce import total
 from .registry import Op
 
-# --- sums over all but the middle dim, by BLAS ----------------------------------------------------
 
+class ChannelNorm(Op, fn="", node="NativeBatchNormBackward0"):
+    """y = w·x̂ + b, x̂ = (x - mean)·r, r = 1 / √(variance + ε), of (N, C, …) with w and b (C).
 
-def _sums(xp, x):
-    """Σ over blocks and places: (B, G, P) → (G). A matrix-vector product adds three times as fast
-    as sum()."""
-    blocks, groups, places = x.shape
-    if places == 1:
-        return xp.ones(blocks, x.dtype) @ x.reshape(blocks, groups)
-    rows = x.reshape(blocks * groups, places) @ xp.ones(places, x.dtype)
-    return rows.reshape(blocks, groups).sum(0)
-
-
-def _dots(xp, x, y):
-    """Σ x·y over blocks and places: (B, G, P), (B, G, P) → (G), without an array of products."""
-    blocks, groups, places = x.shape
-    if places == 1:
-        return xp.einsum("bg,bg->g", x.reshape(blocks, groups), y.reshape(blocks, groups))
-    shape = (blocks * groups, places)
-    rows = xp.einsum("rp,rp->r", x.reshape(shape), y.reshape(shape))
-    return rows.reshape(blocks, groups).sum(0)
-
-
-# --- the operations -------------------------------------------------------------------------------
-
-
-class Norm(Op, fn="", node="NativeBatchNormBackward0"):
-    """y = w·x̂ + b, x̂ = (x - mean) / √(variance + ε); not `centred`, mean is 0.
-
-    `groups` is the shape (B, G, P) in which numbers of one g share mean and variance, `weights` the
-    one in which they share w and b. `running` is (mean, variance, momentum) to be updated.
-    With h = w·g: dx = (h - mean(h) - x̂·mean(h·x̂)) / √(variance + ε); dw = Σ g·x̂, db = Σ g.
+    `channels` is (N, G, K, P) with G·K = C and P places; numbers along the dims `shared` of (N, G,
+    K), and at all places, have one mean and variance. `running` is (mean, variance, momentum).
+    With h = w·g: dx = r·(h - mean(h) - x̂·mean(h·x̂)); dw = Σ g·x̂, db = Σ g.
     """
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, w=None, b=None, /, *, groups, weights, eps, centred=True, running=None):
-        seen = xp.ascontiguousarray(x).reshape(groups)
-        count = groups[0] * groups[2]
-        mean = _sums(xp, seen) / max(count, 1)
-        y = seen - mean[:, None] if centred else seen.copy()
-        variance = _dots(xp, y, y) / max(count, 1)
-        if running is not None and count:
+    def forward(ctx, xp, x, w=None, b=None, /, *, channels, shared, eps, running=None):
+        count = _count(channels, shared)
+        mean = _pooled(_sums(xp, x, channels), shared) / count
+        y = x.reshape(_flat(channels)) - _spread(mean, channels)
+        variance = _pooled(_dots(xp, y, y, channels), shared) / count
+        if running is not None and x.size:
             _update(running, mean, variance * (count / (count - 1) if count > 1 else math.nan))
-        factor = 1 / xp.sqrt(variance + eps)
-        ctx.save(x, w, groups, weights, eps, centred, mean, factor)
-        if w is not None and groups == weights:
-            factor = factor * w
-        y *= factor[:, None]
-        y = y.reshape(weights)
-        if w is not None and groups != weights:
-            y *= w[:, None]
+        r = 1 / xp.sqrt(variance + eps)
+        ctx.save(x, w, channels, shared, eps, mean, r)
+        scale = _spread(r, channels)
+        y *= scale if w is None else scale * w[:, None]
         if b is not None:
             y += b[:, None]
         return y.reshape(x.shape)
 
     def backward(ctx, g):
-        return _by_formula(ctx, g) if isinstance(g, Tensor) else _fused(ctx, g)
+        x, w, channels, shared, _, mean, r = ctx.saved
+        if isinstance(g, Tensor):
+            return _by_formula(ctx, g, channels, (*shared, 3), (0, 3), (*channels[1:3], 1))
+        xp, (_, c, _), count = xp_of(g), _flat(channels), _count(channels, shared)
+        g = xp.ascontiguousarray(g)
+        sums = _sums(xp, g, channels)
+        dots = (_dots(xp, g, x, channels) - mean * sums) * r  # Σ g·x̂ of each channel and sample
+        dw = dots.sum(0).reshape(c) if ctx.needs[1] else None
+        db = sums.sum(0).reshape(c) if ctx.needs[2] else None
+        if not ctx.needs[0]:
+            return None, dw, db
+        if w is not None:
+            sums, dots = (v * w.reshape(channels[1:3]) for v in (sums, dots))
+        m, k = _pooled(sums, shared) / count, _pooled(dots, shared) / count * r
+        # r·(h - m - (x - mean)·k) as a number per channel times x, plus one times g, plus one.
+        dx = x.reshape(_flat(channels)) * _spread(-r * k, channels)
+        scale = _spread(r, channels)
+        dx += g.reshape(dx.shape) * (scale if w is None else scale * w[:, None])
+        dx += _spread(r * (k * mean - m), channels)
+        return dx.reshape(x.shape), dw, db
+
+
+class GroupNorm(ChannelNorm, fn="", node="NativeGroupNormBackward0"):
+    """ChannelNorm of each group of a sample's channels, under PyTorch's name."""
+
+    __slots__ = ()
+
+    forward = ChannelNorm.forward
+
+
+def _flat(channels):
+    """(N, C, P) of (N, G, K, P)."""
+    n, groups, size, places = channels
+    return n, groups * size, places
+
+
+def _count(channels, shared):
+    """How many numbers have one mean, or 1 for none."""
+    return max(math.prod([channels[d] for d in (*shared, 3)]), 1)
+
+
+def _sums(xp, x, channels):
+    """Σ x over the places of each channel and sample: (N, G, K). A matrix-vector product adds three
+    times as fast as sum()."""
+    *outer, places = channels
+    if places == 1:
+        return x.reshape(outer)
+    return (x.reshape(math.prod(outer), places) @ xp.ones(places, x.dtype)).reshape(outer)
+
+
+def _dots(xp, x, y, channels):
+    """Σ x·y over the places of each channel and sample, without an array of products."""
+    *outer, places = channels
+    rows = (math.prod(outer), places)
+    return xp.einsum("rp,rp->r", x.reshape(rows), y.reshape(rows)).reshape(outer)
+
+
+def _pooled(sums, shared):
+    return sums.sum(shared, keepdims=True) if shared else sums
+
+
+def _spread(numbers, channels):
+    """Numbers of means, (N, G, K) or 1 for a dim that shares one, to each channel: (…, C, 1)."""
+    n, groups, size = numbers.shape
+    if size != channels[2]:
+        numbers = numbers.repeat(channels[2], 2)
+    return numbers.reshape(n, groups * channels[2], 1)
 
 
 def _update(running, mean, variance):
@@ -84,80 +120,79 @@ def _update(running, mean, variance):
     *kept, momentum = running
     for old, new in zip(kept, (mean, variance), strict=True):
         if old is not None:
+            new = new.reshape(-1, len(old))
             old *= 1 - momentum
-            old += momentum * new.reshape(-1, len(old)).mean(0)
+            old += momentum * (new[0] if len(new) == 1 else new.mean(0))
 
 
-def _fused(ctx, g):
-    """The gradients on arrays, in one new array of the input's size, or two."""
-    x, w, groups, weights, _, centred, mean, factor = ctx.saved
-    xp = xp_of(g)
-    count = groups[0] * groups[2]
-    normal = xp.ascontiguousarray(x).reshape(groups)
-    if centred:
-        normal = normal - mean[:, None]
-        normal *= factor[:, None]
-    else:
-        normal = normal * factor[:, None]
-    h = xp.ascontiguousarray(g).reshape(weights)
-    dw = _dots(xp, h, normal.reshape(weights)) if ctx.needs[1] else None
-    db = _sums(xp, h) if ctx.needs[2] else None
-    if not ctx.needs[0]:
-        return None, dw, db
-    if w is not None and groups == weights:
-        factor = factor * w  # one number per group: it may as well come last
-    elif w is not None:
-        h = h * w[:, None]
-    h = h.reshape(groups)
-    normal *= (_dots(xp, h, normal) / -max(count, 1))[:, None]
-    normal += h
-    if centred:
-        normal -= (_sums(xp, h) / max(count, 1))[:, None]
-    normal *= factor[:, None]
-    return normal.reshape(x.shape), dw, db
+class LayerNorm(Op, fn="", node="NativeLayerNormBackward0"):
+    """y = w·x̂ + b, x̂ = (x - mean)·r, r = 1 / √(variance + ε), of each sample of (samples, size),
+    with w and b (size); not `centred`, mean is 0. The derivatives are those of ChannelNorm."""
+
+    __slots__ = ()
+
+    def forward(ctx, xp, x, w=None, b=None, /, *, rows, eps, centred=True):
+        seen, size = x.reshape(rows), max(rows[1], 1)
+        mean = seen @ xp.full(rows[1], 1 / size, x.dtype) if centred else None
+        y = seen if mean is None else seen - mean[:, None]
+        r = 1 / xp.sqrt(xp.einsum("rp,rp->r", y, y) / size + eps)
+        ctx.save(x, w, rows, eps, mean, r)
+        y = xp.multiply(y, r[:, None], out=y if centred else None)
+        if w is not None:
+            y *= w
+        if b is not None:
+            y += b
+        return y.reshape(x.shape)
+
+    def backward(ctx, g):
+        x, w, rows, _, mean, r = ctx.saved
+        centred = mean is not None
+        if isinstance(g, Tensor):
+            return _by_formula(ctx, g, rows, (1,), (0,), rows[1:], centred)
+        xp, size = xp_of(g), max(rows[1], 1)
+        g = xp.ascontiguousarray(g).reshape(rows)
+        normal = x.reshape(rows) - mean[:, None] if centred else x.reshape(rows)
+        normal = xp.multiply(normal, r[:, None], out=normal if centred else None)
+        dw = xp.einsum("rp,rp->p", g, normal) if ctx.needs[1] else None
+        db = xp.ones(rows[0], g.dtype) @ g if ctx.needs[2] else None
+        if not ctx.needs[0]:
+            return None, dw, db
+        h = g if w is None else g * w
+        normal *= (xp.einsum("rp,rp->r", h, normal) / -size)[:, None]
+        normal += h
+        if centred:
+            normal -= (h @ xp.full(rows[1], 1 / size, h.dtype))[:, None]
+        normal *= r[:, None]
+        return normal.reshape(x.shape), dw, db
 
 
-def _by_formula(ctx, g):
-    """The same of operations on Tensors, recorded."""
-    x, w, groups, weights, eps, centred, *_ = ctx.saved
-    around = (0, 2)
-    normal = x.reshape(groups)
+class RmsNorm(LayerNorm, fn="", node="FusedRmsNormBackward0"):
+    """LayerNorm that leaves the mean in: x over its root mean square."""
+
+    __slots__ = ()
+
+    forward = LayerNorm.forward
+
+
+def _by_formula(ctx, g, shape, around, samples, weights, centred=True):
+    """The gradients by operations on Tensors, recorded: of x seen in `shape`, with a mean `around`
+    these dims, and w in the shape `weights` shared by the dims `samples`."""
+    x, w = ctx.saved[:2]
+    eps = ctx.saved[-3]
+    normal = x.reshape(shape)
     if centred:
         normal = normal - average(normal, around, True)
-    factor = (average(normal * normal, around, True) + eps).rsqrt()
-    normal = normal * factor
-    h = g.reshape(weights)
-    dw = total(h * normal.reshape(weights), around) if ctx.needs[1] else None
-    db = total(h, around) if ctx.needs[2] else None
-    h = (h if w is None else h * w.reshape((-1, 1))).reshape(groups)
+    r = (average(normal * normal, around, True) + eps).rsqrt()
+    normal = normal * r
+    h = g.reshape(shape)
+    dw = total(h * normal, samples).reshape(-1) if ctx.needs[1] else None
+    db = total(h, samples).reshape(-1) if ctx.needs[2] else None
+    if w is not None:
+        h = h * w.reshape(weights)
     dx = h - normal * average(h * normal, around, True)
     if centred:
         dx = dx - average(h, around, True)
-    return (dx * factor).reshape(x.shape), dw, db
-
-
-class LayerNorm(Norm, fn="", node="NativeLayerNormBackward0"):
-    """Norm of each sample, with a weight and a bias per place."""
-
-    __slots__ = ()
-
-    forward = Norm.forward
-
-
-class GroupNorm(Norm, fn="", node="NativeGroupNormBackward0"):
-    """Norm of each group of a sample's channels, with a weight and a bias per channel."""
-
-    __slots__ = ()
-
-    forward = Norm.forward
-
-
-class RmsNorm(Norm, fn="", node="FusedRmsNormBackward0"):
-    """Norm of each sample that leaves the mean in: x over its root mean square."""
-
-    __slots__ = ()
-
-    forward = Norm.forward
+    return (dx * r).reshape(x.shape), dw, db
 
 
 class BatchNormEval(Op, fn="", node="NativeBatchNormBackward0"):
@@ -172,7 +207,7 @@ class BatchNormEval(Op, fn="", node="NativeBatchNormBackward0"):
         mean = mean.reshape(per_channel).astype(x.dtype)
         factor = 1 / xp.sqrt(variance.reshape(per_channel).astype(x.dtype) + eps)
         ctx.save(x, w, mean, factor)
-        y = xp.ascontiguousarray(x) - mean
+        y = x - mean
         y *= factor if w is None else factor * w.reshape(per_channel)
         if b is not None:
             y += b.reshape(per_channel)

@@ -14,7 +14,7 @@ from ..dtype import float16
 from ..layout import channels_last, channels_last_3d
 from .arguments import require_tensors
 from .inplace import require_changeable
-from .norm import BatchNormEval, GroupNorm, LayerNorm, Norm, RmsNorm
+from .norm import BatchNormEval, ChannelNorm, GroupNorm, LayerNorm, RmsNorm
 from .rectifiers import require_floats
 from .registry import Op, function
 
@@ -50,8 +50,9 @@ def _laid_out(result: Any, input: Any) -> Any:
 
 
 def _computed(op: type[Op], input: Any, weight: Any, bias: Any, **settings: Any) -> Any:
-    """op(input, weight, bias), with one weight after the other, and float16 in float32: sums of
-    many numbers need more than 11 bits."""
+    """op(input, weight, bias) in row-major memory, and float16 in float32: sums of many numbers
+    need more than 11 bits."""
+    input = input.contiguous()
     parameters = (v if v is None or v.ndim == 1 else v.reshape(-1) for v in (weight, bias))
     if input.dtype is not float16:
         return op.fn(input, *parameters, **settings)
@@ -101,9 +102,16 @@ def batch_norm(
         mean, variance = (value._array for value in kept.values())
         y = _computed(BatchNormEval, input, weight, bias, mean=mean, variance=variance, eps=eps)
         return _laid_out(y, input)
-    seen = (n, c, math.prod(places))
-    running = _running(kept, momentum)
-    y = _computed(Norm, input, weight, bias, groups=seen, weights=seen, eps=eps, running=running)
+    y = _computed(
+        ChannelNorm,
+        input,
+        weight,
+        bias,
+        channels=(n, c, 1, math.prod(places)),
+        shared=(0,),
+        eps=eps,
+        running=_running(kept, momentum),
+    )
     return _laid_out(y, input)
 
 
@@ -149,14 +157,13 @@ def instance_norm(
             require_changeable(value)
     n, c, *places = input.shape
     _require("instance_norm", input, parameters, (c,))
-    weights = (n, c, math.prod(places))
     return _computed(
-        Norm,
+        ChannelNorm,
         input,
         weight,
         bias,
-        groups=(1, n * c, weights[2]),
-        weights=weights,
+        channels=(n, c, 1, math.prod(places)),
+        shared=(),
         eps=eps,
         running=_running(kept, momentum),
     )
@@ -214,15 +221,7 @@ def layer_norm(
     """
     samples, size = _sample("layer_norm", input, normalized_shape, weight=weight, bias=bias)
     _require("layer_norm", input, {"weight": weight, "bias": bias}, (size,))
-    return _computed(
-        LayerNorm,
-        input,
-        weight,
-        bias,
-        groups=(1, samples, size),
-        weights=(samples, size, 1),
-        eps=eps,
-    )
+    return _computed(LayerNorm, input, weight, bias, rows=(samples, size), eps=eps)
 
 
 def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: Any = None) -> Any:
@@ -245,8 +244,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: Any = N
         input,
         None if weight is None else weight.to(input.dtype),
         None,
-        groups=(1, samples, size),
-        weights=(samples, size, 1),
+        rows=(samples, size),
         eps=eps,
         centred=False,
     )
@@ -281,14 +279,13 @@ def group_norm(
             f"shape {list(input.shape)} and num_groups={num_groups}"
         )
     _require("group_norm", input, {"weight": weight, "bias": bias}, (c,))
-    size = math.prod(places)
     y = _computed(
         GroupNorm,
         input,
         weight,
         bias,
-        groups=(1, n * num_groups, c // num_groups * size),
-        weights=(n, c, size),
+        channels=(n, num_groups, c // num_groups, math.prod(places)),
+        shared=(2,),
         eps=eps,
     )
     return _laid_out(y, input)
