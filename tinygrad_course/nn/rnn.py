@@ -17,6 +17,7 @@ from ..ops import rnn as kernels
 from ..ops.creation import empty
 from ..ops.join import cat, stack
 from . import init
+from .functional.dropout import dropout
 from .module import Module
 from .parameter import Parameter
 from .utils.rnn import PackedSequence
@@ -180,8 +181,8 @@ class RNNBase(Module):
         directions = 1 + self.bidirectional
         finals = []
         for layer in range(self.num_layers):
-            if layer and self.dropout and self.training:
-                x = _dropped(x, self.dropout)
+            if layer and self.dropout:
+                x = dropout(x, self.dropout, self.training)
             outputs = []
             for k in range(layer * directions, (layer + 1) * directions):
                 y, *last = self._run(
@@ -268,13 +269,6 @@ def run(kernel: type[kernels.Recurrent], inputs: tuple[Any, ...], **settings: An
         return kernel.fn(*inputs, **settings)
     results = kernel.fn(*(v if v is None else v.float() for v in inputs), **settings)
     return tuple(v.half() for v in results)
-
-
-def _dropped(x: Any, p: float) -> Any:
-    """x with each element zero at probability p, and else scaled so that the mean stays."""
-    if p == 1:
-        return x * 0
-    return x * x.detach().new_empty(x.shape).bernoulli_(1 - p).div_(1 - p)
 
 
 class RNN(RNNBase):
