@@ -10,16 +10,16 @@ BLAS thread, since on a busy machine two take ten times as long for products of 
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
-from collections.abc import Iterable, Iterator
-from typing import Any, TextIO
+from collections.abc import Iterable
+from typing import Any
 
 import tinygrad_course as tg
 from tinygrad_course import nn, optim
 from tinygrad_course.nn import functional as F
 from tinygrad_course.utils.data import DataLoader, Digits
+
+from .training import Progress, draw_losses, options
 
 
 class LeNet(nn.Module):
@@ -43,41 +43,6 @@ class LeNet(nn.Module):
         return self.fc3(x)
 
 
-class Progress:
-    """Counts a loop on one line of the terminal: a bar, the time, and a note of how it goes.
-
-    >>> bar = Progress(range(2), "half")
-    >>> for i in bar: bar.note = f"loss {i}"
-    half [####################] 2/2 ...s loss 1
-    """
-
-    def __init__(self, steps: Any, title: str, stream: TextIO | None = None) -> None:
-        self.steps, self.title, self.note = steps, title, ""
-        self.stream = sys.stdout if stream is None else stream
-        self.start = time.perf_counter()
-
-    def __iter__(self) -> Iterator[Any]:
-        # A file gets the finished line only.
-        live, shown = self.stream.isatty(), float("-inf")
-        for done, step in enumerate(self.steps):
-            now = time.perf_counter()
-            if live and now - shown > 0.05:
-                shown = now
-                self.stream.write(f"\r{self._line(done)}")
-                self.stream.flush()
-            yield step
-        start = "\r" if live else ""
-        self.stream.write(f"{start}{self._line(len(self.steps)).rstrip()}\n")
-        self.stream.flush()
-
-    def _line(self, done: int) -> str:
-        total = len(self.steps)
-        bar = ("#" * (20 * done // max(total, 1))).ljust(20, ".")
-        seconds = time.perf_counter() - self.start
-        # Wide enough to wipe out a longer line before it.
-        return f"{self.title} [{bar}] {done}/{total} {seconds:.1f}s {self.note}".ljust(70)
-
-
 def accuracy(model: nn.Module, loader: Iterable[Any]) -> float:
     """The share of samples whose largest score is that of their label."""
     right = total = 0
@@ -92,12 +57,11 @@ def accuracy(model: nn.Module, loader: Iterable[Any]) -> float:
 
 def train(
     epochs: int = 15, batch_size: int = 32, lr: float = 0.01, seed: int = 0, quiet: bool = False
-) -> tuple[LeNet, float]:
-    """Trains a LeNet from `seed` on; returns it and its accuracy on the held-out digits."""
+) -> tuple[LeNet, list[float]]:
+    """Trains a LeNet from `seed` on; returns it and the mean loss of each epoch."""
     tg.manual_seed(seed)
-    model = LeNet()
+    model, losses = LeNet(), []
     loader = DataLoader(Digits(train=True), batch_size=batch_size, shuffle=True)
-    held_out = DataLoader(Digits(train=False), batch_size=256)
     optimizer = optim.SGD(model.parameters(), lr=lr, momentum=0.9)
     for epoch in range(1, epochs + 1):
         bar = Progress(loader, f"epoch {epoch:2d}/{epochs}")
@@ -110,31 +74,20 @@ def train(
             running += loss.item() * len(labels)
             seen += len(labels)
             bar.note = f"loss {running / seen:.4f}"
-    return model, accuracy(model, held_out)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"a whole number of 1 or more is needed, not {text!r}")
-    return int(text)
+        losses.append(running / seen)
+    return model, losses
 
 
 def main(argv: list[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tinygrad_course.examples.lenet_digits",
-        description="Trains LeNet on the UCI handwritten digits.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    parser.add_argument("--epochs", type=_count, default=15, help="passes over the 1,438 digits")
-    parser.add_argument("--batch-size", type=_count, default=32, help="digits a step")
-    parser.add_argument("--lr", type=float, default=0.01, help="learning rate (momentum is 0.9)")
-    parser.add_argument("--seed", type=int, default=0, help="of the weights and of the order")
-    options = parser.parse_args(argv)
+    parser = options("lenet_digits", "Trains LeNet on the UCI handwritten digits.", 15, 32, 0.01)
+    chosen = parser.parse_args(argv)
     start = time.perf_counter()
-    _, share = train(options.epochs, options.batch_size, options.lr, options.seed)
+    model, losses = train(chosen.epochs, chosen.batch_size, chosen.lr, chosen.seed)
     seconds = time.perf_counter() - start
+    share = accuracy(model, DataLoader(Digits(train=False), batch_size=256))
     print(f"{share:.2%} of the held-out digits are read correctly, after {seconds:.1f} s")
+    draw_losses(chosen.curve, losses, "LeNet on digits")
 
 
 if __name__ == "__main__":
