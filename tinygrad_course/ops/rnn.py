@@ -94,7 +94,7 @@ class Recurrent(Op):
         """The gradients by unrolling: a graph of small operations, which can be differentiated."""
         given, (sizes, reverse, *rest) = ctx.saved[: len(ctx.edges)], ctx.saved[len(ctx.edges)]
         # Views, at which the gradients stop: one input may be made of another, or be it.
-        inputs = [v if v is None else v.view_as(v) for v in given]
+        inputs: list[Any] = [v if v is None else v.view_as(v) for v in given]
         x, states = inputs[0], list(inputs[1 : 1 + ctx.states])
         rows, outputs = steps(sizes, reverse), []
         for at, n in rows:
