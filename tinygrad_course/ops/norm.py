@@ -45,9 +45,9 @@ class ChannelNorm(Op, fn="", node="NativeBatchNormBackward0"):
         return y.reshape(x.shape)
 
     def backward(ctx, g):
-        x, w, channels, shared, _, mean, r = ctx.saved
+        x, w, channels, shared, eps, mean, r = ctx.saved
         if isinstance(g, Tensor):
-            return _by_formula(ctx, g, channels, (*shared, 3), (0, 3), (*channels[1:3], 1))
+            return _by_formula(ctx, g, eps, channels, (*shared, 3), (0, 3), (*channels[1:3], 1))
         xp, (_, c, _), count = xp_of(g), _flat(channels), _count(channels, shared)
         g = xp.ascontiguousarray(g)
         sums = _sums(xp, g, channels)
@@ -145,10 +145,10 @@ class LayerNorm(Op, fn="", node="NativeLayerNormBackward0"):
         return y.reshape(x.shape)
 
     def backward(ctx, g):
-        x, w, rows, _, mean, r = ctx.saved
+        x, w, rows, eps, mean, r = ctx.saved
         centred = mean is not None
         if isinstance(g, Tensor):
-            return _by_formula(ctx, g, rows, (1,), (0,), rows[1:], centred)
+            return _by_formula(ctx, g, eps, rows, (1,), (0,), rows[1:], centred)
         xp, size = xp_of(g), max(rows[1], 1)
         g = xp.ascontiguousarray(g).reshape(rows)
         normal = x.reshape(rows) - mean[:, None] if centred else x.reshape(rows)
@@ -174,11 +174,10 @@ class RmsNorm(LayerNorm, fn="", node="FusedRmsNormBackward0"):
     forward = LayerNorm.forward
 
 
-def _by_formula(ctx, g, shape, around, samples, weights, centred=True):
+def _by_formula(ctx, g, eps, shape, around, samples, weights, centred=True):
     """The gradients by operations on Tensors, recorded: of x seen in `shape`, with a mean `around`
     these dims, and w in the shape `weights` shared by the dims `samples`."""
     x, w = ctx.saved[:2]
-    eps = ctx.saved[-3]
     normal = x.reshape(shape)
     if centred:
         normal = normal - average(normal, around, True)
