@@ -248,7 +248,7 @@ class Function(Node):
             return output
         constant = _among(output, list(self._constant))
         if _among(output, inputs):
-            from ..ops.registry import as_view
+            from ..ops.viewing import as_view
 
             # An input passed through: a view of it, so that the input keeps its own history.
             output = as_view(output._array, output, None, "function")

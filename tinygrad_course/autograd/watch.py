@@ -71,7 +71,7 @@ def op_name(op: type[Node]) -> str:
 
 def watch(hook: OpHook) -> None:
     """Calls `hook` from now on."""
-    from ..ops.registry import close_short_way
+    from ..ops.broadcasting import close_short_way
 
     watching.append(hook)
     close_short_way(True)
@@ -79,7 +79,7 @@ def watch(hook: OpHook) -> None:
 
 def unwatch(hook: OpHook) -> None:
     """Calls it no longer."""
-    from ..ops.registry import close_short_way
+    from ..ops.broadcasting import close_short_way
 
     watching.remove(hook)
     close_short_way(bool(watching))

@@ -11,9 +11,10 @@ import math
 from ..autograd.mode import no_grad
 from ..autograd.node import blank
 from ..autograd.variable import Tensor
+from .broadcasting import Binary, Broadcast, Unary, require_tensor_first
 from .elementwise import where
 from .inplace import change
-from .registry import Binary, Broadcast, Unary, function, method, require_tensor_first, write_out
+from .registry import function, method, write_out
 
 # --- limits ---------------------------------------------------------------------------------------
 

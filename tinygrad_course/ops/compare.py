@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..autograd.variable import Tensor
 from ..dtype import bool_
 from ..shape import broadcast_shapes
-from .registry import Binary, Op, Unary, function, method, require_tensor_first
+from .broadcasting import Binary, Unary, require_tensor_first
+from .registry import Op, function, method
 
 
 class _Comparison(Binary, differentiable=False):

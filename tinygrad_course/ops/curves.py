@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from ..shape import wrap_dim
 from .arguments import require_tensors
+from .broadcasting import Unary
 from .convert import to_dtype
 from .dims import row_major
 from .elementwise import where
@@ -22,7 +23,7 @@ from .inplace import change
 from .join import Cat
 from .pointwise import in_single
 from .rectifiers import require_floats, require_straight
-from .registry import Op, Unary, function
+from .registry import Op, function
 from .special import Erf
 
 
@@ -174,8 +175,11 @@ class Silu(Curve, fn=""):
     __slots__ = ()
 
     def forward(ctx, xp, x, /):
+        def curve(xp, x):  # with all digits of small shares, unlike the fast sigmoid
+            return x * xp.exp(xp.minimum(x, 0)) / (1 + xp.exp(-xp.abs(x)))
+
         ctx.save(x)
-        return _curved("silu", xp, lambda xp, x: x * sigmoid(x), x)
+        return _curved("silu", xp, curve, x)
 
     def slope(ctx, x):
         s = sigmoid(x)

@@ -11,9 +11,10 @@ import numpy as np
 from ..autograd.node import blank
 from ..autograd.variable import Tensor
 from ..dtype import bool_, result_type
+from .broadcasting import Binary, Broadcast, Unary
 from .data import scalar_tensor
 from .exponential import log
-from .registry import Binary, Broadcast, Unary, function, method
+from .registry import function, method
 
 # --- arithmetic -----------------------------------------------------------------------------------
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from ..autograd.node import blank
 from ..autograd.variable import Tensor
-from .registry import Op, Unary
+from .broadcasting import Unary
+from .registry import Op
 
 
 class Exp(Unary, method=True, inplace=True, floats=True):

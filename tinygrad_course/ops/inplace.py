@@ -20,16 +20,8 @@ from ..autograd.variable import Tensor
 from ..autograd.watch import watched, watching
 from ..device import require_same
 from ..dtype import from_numpy_dtype
-from .registry import (
-    UNRECORDED,
-    Broadcast,
-    Op,
-    by_keyword,
-    edges_of,
-    require_castable,
-    settled,
-    to_float,
-)
+from .broadcasting import Broadcast, to_float
+from .registry import UNRECORDED, Op, by_keyword, edges_of, require_castable, settled
 from .window import BlankWindow, Geometry, PutWindow, TakeWindow
 
 

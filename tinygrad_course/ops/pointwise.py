@@ -12,10 +12,11 @@ import math
 from ..autograd.node import blank
 from ..autograd.variable import Tensor
 from ..dtype import float64
+from .broadcasting import Binary, Broadcast, Unary, require_tensor_first
 from .elementwise import Div, Pow, Sub, refuse_zero_divisor, where
 from .exponential import exp, log
 from .inplace import change
-from .registry import Binary, Broadcast, Unary, function, method, require_tensor_first, write_out
+from .registry import function, method, write_out
 
 
 def in_single(xp, compute, x):

@@ -15,10 +15,11 @@ import numpy as np
 from .. import random as generators
 from ..device import device_of, move, xp_of
 from .arguments import require_tensors
+from .broadcasting import Binary, Unary
 from .elementwise import where
 from .inplace import change
 from .pointwise import in_single
-from .registry import Binary, Unary, function, method
+from .registry import function, method
 
 
 def require_floats(name: str, x: Any) -> None:

@@ -16,7 +16,8 @@ from ..autograd.node import blank
 from ..autograd.variable import Tensor
 from ..shape import as_int, size_args, wrap_dim
 from .join import Cat, Stack
-from .registry import Op, View, function, method
+from .registry import Op, function, method
+from .viewing import View
 
 Look = Callable[[Any], Any]
 

@@ -12,9 +12,10 @@ from functools import partial
 
 import numpy as np
 
+from .broadcasting import Unary
 from .exponential import exp
 from .pointwise import in_single
-from .registry import Op, Unary
+from .registry import Op
 
 TWO_BY_ROOT_PI = 2 / math.sqrt(math.pi)
 

@@ -16,8 +16,9 @@ from ..autograd.variable import Tensor
 from ..device import Array, backend_of
 from ..shape import as_int, size_args, wrap_dim
 from .inplace import ViewThroughBase
-from .registry import Op, View, as_view, function, method
+from .registry import Op, function, method
 from .slices import Put, along
+from .viewing import View, as_view
 from .views import looking_inplace
 from .window import Geometry
 

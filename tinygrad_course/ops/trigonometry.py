@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 
 from ..autograd.node import blank
+from .broadcasting import Binary, Unary
 from .elementwise import Rsqrt, where
 from .exponential import cos, sin
 from .pointwise import in_single
-from .registry import Binary, Unary
 
 
 class Tan(Unary, method=True, inplace=True, floats=True):

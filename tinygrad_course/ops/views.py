@@ -18,7 +18,8 @@ from ..device import Array, backend_of
 from ..shape import Size, broadcast_shapes, infer_size, size_args, view_strides, wrap_dim, wrap_dims
 from .convert import Contiguous
 from .inplace import require_no_leaf
-from .registry import Op, View, function, method
+from .registry import Op, function, method
+from .viewing import View
 
 # --- the same elements in the same order ----------------------------------------------------------
 
