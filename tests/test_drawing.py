@@ -47,6 +47,11 @@ def test_memory_names_the_places_that_read_a_cell():
     assert shared[-3:] == ["[0,0]", "[0,1]", "[0,2]"]
 
 
+def test_what_rounding_left_of_0_is_0_at_an_axis():
+    svg = curves({"y": [-1.0, -2e-7]}, "up to nearly 0").svg
+    assert ">-1</text>" in svg and ">0</text>" in svg and "e-07" not in svg
+
+
 def test_curves_keep_the_order_of_their_values():
     path = re.search(r'd="M([^"V]+)" fill', curves({"y": [3.0, 1.0, 2.0]}, "down, then up").svg)
     heights = [float(point.split()[1]) for point in path[1].split("L")]

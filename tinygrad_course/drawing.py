@@ -54,6 +54,11 @@ def _box(x: float, y: float, width: float, height: float, fill: str, thick: bool
     )
 
 
+def _tick(value: float, span: float) -> str:
+    """The number at a mark of an axis; what rounding left of 0 is 0."""
+    return f"{value if abs(value) > 1e-3 * span else 0.0:.3g}"
+
+
 def _number(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float | np.floating) else str(value)
 
@@ -163,7 +168,7 @@ def curves(
     high = high if high > low else low + 1.0
     first, last = (float(across.min()), float(across.max())) if across.size else (0.0, 1.0)
     last = last if last > first else first + 1.0
-    left, bottom, top = 62, height - 42, 16
+    left, bottom, top = 62, height - 42, 32 if y_label else 16
     right = width - 12 - 8 * max(len(name) for name in lines)
 
     def at(px: float, py: float) -> tuple[float, float]:
@@ -177,10 +182,10 @@ def curves(
         y = at(first, value)[1]
         parts += [
             f'<path d="M{left - 4} {y:g}h4" stroke="{INK}"/>',
-            _text(left - 8, y + 4, f"{value:.3g}", "end"),
+            _text(left - 8, y + 4, _tick(value, high - low), "end"),
         ]
     parts += [_text(at(v, low)[0], bottom + 17, f"{v:.4g}") for v in (first, last)]
-    parts += [_text((left + right) / 2, bottom + 34, x_label), _text(8, top - 3, y_label, "start")]
+    parts += [_text((left + right) / 2, bottom + 34, x_label), _text(8, 14, y_label, "start")]
     ends: list[float] = []
     for number, (name, values) in enumerate(lines.items()):
         points = [
