@@ -51,6 +51,11 @@ def test_of_two_classes(function):
     assert x.grad.tolist() == [0.0, -factor, 1.0, 0.0]
 
 
+def test_an_ignored_target_gives_a_positive_zero():
+    losses = F.nll_loss(tg.full((1, 2), -9.0), tg.tensor([-100]), reduction="none")
+    assert math.copysign(1.0, losses.item()) == 1.0
+
+
 @pytest.mark.parametrize("lost", [0, 1])
 def test_of_many_classes(lost):
     x = tg.tensor([[BIG, -BIG, 0.0]], requires_grad=True)

@@ -83,7 +83,7 @@ class NllLoss(Op, fn=""):
     def forward(ctx, xp, x, target, weight=None, /, ignore_index=-100, reduction="mean"):
         places, factors, counts = _places_and_factors(xp, x, target, weight, ignore_index)
         # An ignored score may be infinite, and infinity times 0 is nan.
-        losses = xp.where(counts, x.reshape(-1).take(places), 0) * -factors
+        losses = xp.where(counts, -x.reshape(-1).take(places), 0) * factors
         if reduction == "none":
             loss = losses.reshape(target.shape)
         elif reduction == "sum":
