@@ -19,6 +19,12 @@ layer(
 layer("ReLU", case(call(), real(2, 3)), case(call(inplace=False), real(3)))
 layer("Tanh Sigmoid", case(call(), real(2, 3)))
 layer("Softmax LogSoftmax", case(call(1), real(2, 3)), case(call(dim=0), real(3, 2)))
+layer(
+    "Unflatten",
+    case(call(1, (2, 2)), real(2, 4)),
+    case(call(-1, [3, -1]), real(2, 6)),
+    misfits=(case(call(1, (2, 3)), real(2, 4)),),
+)
 layer("Flatten", case(call(), real(2, 3, 4)), case(call(0, 1), real(2, 3, 4)))
 layer(
     "MSELoss",

@@ -20,11 +20,15 @@ from .test_ops import require_agreement
 NAMES = list(MODULES)
 # What a row cannot say; the file that tests each.
 ELSEWHERE = {
-    "Module": "test_nn",
+    "Module": "test_module",
     "RNNBase": "test_rnn",
     "RNNCellBase": "test_rnn",
     "NLLLoss2d": "test_losses",
-    "Sequential": "test_nn",
+    "Sequential": "test_containers",
+    "ModuleDict": "test_containers",
+    "ModuleList": "test_containers",
+    "ParameterDict": "test_containers",
+    "ParameterList": "test_containers",
 }
 
 
