@@ -1,0 +1,400 @@
+"""What the checks of lesson 08 try.
+
+Each case hangs the answer's hooks on tensors, modules or lists of its own and reports what came of
+it. No expected value stands here: the lesson's reference answer is run on the same inputs, and the
+reports are compared.
+"""
+
+import numpy as np
+
+import tinygrad_course as tg
+from course.checks import Exercise
+from tinygrad_course import nn
+
+
+def normal(rng, *shape, requires_grad=False):
+    """A leaf tensor of standard normal numbers."""
+    values = rng.standard_normal(shape).astype(np.float32)
+    return tg.tensor(values, requires_grad=requires_grad)
+
+
+# --- Predict: what hooks leave in x.grad ----------------------------------------------------------
+
+predict_hooks = Exercise(
+    "predict-hooks",
+    answer="grads",
+    title="Predict what hooks do to a gradient",
+    points=4,
+    minutes=5,
+    difficulty=1,
+    hints=(
+        "`y` is 4, so the gradient that arrives at `y` is 8. The first hook gets it, and the "
+        "second one gets what the first returned.",
+        "What the last hook returns is what goes on to `x`. The slope of `x + x` in `x` is 2.",
+        "Only one hook is left in the second pass. In the third, the hook of the leaf sees what "
+        "this pass brings, before it is added to what `x.grad` holds.",
+    ),
+)
+
+
+@predict_hooks.case("two hooks in a row", points=2)
+def two_in_a_row(grads, rng):
+    return grads["one"]
+
+
+@predict_hooks.case("one removed", points=1)
+def one_removed(grads, rng):
+    return grads["two"]
+
+
+@predict_hooks.case("a hook on a leaf that has a gradient", points=1)
+def on_the_leaf(grads, rng):
+    return grads["three"]
+
+
+# --- Hooks of your own ----------------------------------------------------------------------------
+
+my_hooks = Exercise(
+    "my-hooks",
+    answer="Hooks",
+    title="Register, run and remove",
+    points=9,
+    minutes=12,
+    difficulty=2,
+    hints=(
+        "Keep the hooks in a dict from a number to the function. A dict keeps the order in which "
+        "its entries came.",
+        "Never give the same number twice: count up in an attribute. `len(self.hooks)` is no such "
+        "number, because it falls when a hook is removed.",
+        "In `run`, the value goes from hook to hook: `result = hook(grad)`, and if that is not "
+        "None, it is the new `grad`.",
+        "A hook may change the dict while you walk over it. Walk over a copy: "
+        "`list(self.hooks.values())`.",
+    ),
+)
+
+
+@my_hooks.case("hooks that return something, in order", points=2)
+def in_order(answer, rng):
+    hooks, start = answer(), normal(rng, 3)
+    hooks.register(lambda grad: grad * 2)
+    hooks.register(lambda grad: grad + 1)
+    hooks.register(lambda grad: grad * grad)
+    return {"given": start.clone(), "result": hooks.run(start)}
+
+
+@my_hooks.case("None leaves the gradient, zero replaces it", points=2)
+def none_and_zero(answer, rng):
+    hooks, start, seen = answer(), tg.tensor(3.0), []
+    hooks.register(lambda grad: seen.append(grad.item()))
+    hooks.register(lambda grad: grad * 0)
+    hooks.register(lambda grad: seen.append(grad.item()))
+    return {"result": hooks.run(start), "seen": seen}
+
+
+@my_hooks.case("a handle removes its own registration", points=3)
+def removal(answer, rng):
+    hooks, called = answer(), []
+
+    def recorder(name):
+        return lambda grad: called.append(name)
+
+    same = recorder("same")
+    handles = [hooks.register(same), hooks.register(recorder("b")), hooks.register(same)]
+    hooks.run(tg.ones(1))
+    handles[2].remove()
+    handles[2].remove()
+    called.append("third removed")
+    hooks.run(tg.ones(1))
+    handles[0].remove()
+    called.append("first removed")
+    hooks.register(recorder("c"))
+    hooks.register(recorder("d"))
+    hooks.run(tg.ones(1))
+    return called
+
+
+@my_hooks.case("changes made by a hook count from the next run on", points=2)
+def changes_meanwhile(answer, rng):
+    hooks, called = answer(), []
+
+    def once(grad):
+        called.append("once")
+        handle.remove()
+        hooks.register(lambda grad: called.append("late"))
+
+    handle = hooks.register(once)
+    hooks.register(lambda grad: called.append("always"))
+    hooks.run(tg.ones(1))
+    called.append("again")
+    hooks.run(tg.ones(1))
+    return called
+
+
+# --- Clipping -------------------------------------------------------------------------------------
+
+clipping = Exercise(
+    "clipping",
+    answer="clipping",
+    title="A hook that bounds a gradient",
+    points=6,
+    minutes=8,
+    difficulty=1,
+    hints=(
+        "`clipping(limit)` returns a function of one argument. Define it inside and return it.",
+        "`grad.norm().item()` is the length. Only when it is greater than the limit is there "
+        "something to do.",
+        "Return `grad * (limit / norm)`, a new tensor. To leave the gradient as it is, return "
+        "None.",
+    ),
+)
+
+
+def clipped(answer, limit, gradient):
+    x = tg.zeros(gradient.shape, requires_grad=True)
+    x.register_hook(answer(limit))
+    x.backward(gradient.clone())
+    return {"given": {"limit": limit, "gradient": gradient}, "x.grad": x.grad}
+
+
+@clipping.case("a gradient that is too long", points=2)
+def too_long(answer, rng):
+    return clipped(answer, 0.5, normal(rng, 2, 3) + tg.tensor([2.0, 0.0, 0.1]))
+
+
+@clipping.case("one that is short enough, with entries above the limit's share", points=1)
+def short_enough(answer, rng):
+    return clipped(answer, 5.0, tg.tensor([3.0, -0.5, 0.25]))
+
+
+@clipping.case("nothing but zeros", points=1)
+def zeros(answer, rng):
+    return clipped(answer, 1.0, tg.zeros(3))
+
+
+@clipping.case("nobody else's gradient is changed", points=2)
+def shared(answer, rng):
+    left, right = tg.zeros(3, requires_grad=True), tg.zeros(3, requires_grad=True)
+    other, middle = left * 1, right * 1
+    middle.register_hook(answer(0.5))
+    gradient = normal(rng, 3) + 1
+    (other + middle).backward(gradient.clone())
+    return {"gradient": gradient, "clipped": right.grad, "of the other input": left.grad}
+
+
+# --- Repair: feature maps -------------------------------------------------------------------------
+
+feature_maps = Exercise(
+    "feature-maps",
+    answer="feature_maps",
+    title="Repair the grabbing of feature maps",
+    points=8,
+    minutes=10,
+    difficulty=2,
+    hints=(
+        "A function that is made in a loop looks up the name `name` when it *runs*, and by then "
+        "the loop has ended. A default argument, `name=name`, keeps the value of its own round.",
+        "`register_forward_hook` returns a handle. Collect the handles, and remove them when "
+        "`net(x)` has run.",
+        "`output.detach()` lets go of the graph. It still lies on the same memory, which a later "
+        "layer may change.",
+        "`output.detach().clone()` is a copy without history.",
+    ),
+)
+
+
+def small_net(inplace=False):
+    tg.manual_seed(5)
+    return nn.Sequential(nn.Linear(3, 4), nn.ReLU(inplace=inplace), nn.Linear(4, 2), nn.Tanh())
+
+
+@feature_maps.case("each name gets the output of its own module", points=3)
+def each_name(answer, rng):
+    maps = answer(small_net(), ["2", "0", "1"], normal(rng, 2, 3))
+    return {name: maps[name].detach().numpy() for name in sorted(maps)}
+
+
+@feature_maps.case("no hook is left behind", points=2)
+def nothing_left(answer, rng):
+    net = small_net()
+    maps = answer(net, ["0", "3"], normal(rng, 1, 3))
+    kept = [module._module_hooks for module in net.modules()]
+    count = sum(hooks is not None and not hooks.empty for hooks in kept)
+    return {"a dict is returned": isinstance(maps, dict), "modules with hooks": count}
+
+
+@feature_maps.case("the maps hold no graph", points=1)
+def no_graph(answer, rng):
+    maps = answer(small_net(), ["3"], normal(rng, 1, 3))
+    return {name: value.requires_grad for name, value in maps.items()}
+
+
+@feature_maps.case("a layer that changes its input in place", points=2)
+def changed_in_place(answer, rng):
+    maps = answer(small_net(inplace=True), ["0"], normal(rng, 4, 3))
+    return {name: value.detach().numpy() for name, value in maps.items()}
+
+
+# --- Predict: order of firing ---------------------------------------------------------------------
+
+predict_firing = Exercise(
+    "predict-firing",
+    answer="fired",
+    title="Predict who is called when",
+    points=4,
+    minutes=5,
+    difficulty=2,
+    hints=(
+        "The inner module is called by the forward of the outer one, so all that belongs to that "
+        "call lies between the outer's two forward hooks.",
+        "On the way back the gradient comes in at the outer's outputs. At which module's input "
+        "does it arrive first?",
+        "A full hook waits for the gradient of the module's input. The input of the outer module "
+        "is the last place that the gradient comes to.",
+    ),
+)
+
+
+@predict_firing.case("the way forward", points=2)
+def way_forward(fired, rng):
+    return list(fired)[:4]
+
+
+@predict_firing.case("the way back", points=2)
+def way_back(fired, rng):
+    return list(fired)[4:]
+
+
+# --- Experiment: count the calls ------------------------------------------------------------------
+
+count_hooks = Exercise(
+    "count-hooks",
+    answer="called",
+    title="Count the calls of hooks",
+    points=5,
+    minutes=8,
+    difficulty=2,
+    hints=(
+        "Make a `Thrice()` and hang three hooks on it: `net.fc.register_forward_hook`, "
+        "`net.fc.register_full_backward_hook` and `net.fc.weight.register_hook`.",
+        "Each hook only adds 1 to its entry, `called[kind] += 1`. That is a statement, so put it "
+        "into a function, which a lambda can call.",
+        "Give each network its input as `tg.ones(1, 2, requires_grad=True)`. For the last entry "
+        "count anew: take a fresh network, or a fresh hook, under `with tg.no_grad():`.",
+    ),
+)
+
+
+@count_hooks.case("a module's hooks", points=2)
+def of_the_module(called, rng):
+    return {kind: called[kind] for kind in ("forward", "full backward")}
+
+
+@count_hooks.case("the hook of the shared weight", points=2)
+def of_the_weight(called, rng):
+    return called["weight"]
+
+
+@count_hooks.case("without recording", points=1)
+def unrecorded(called, rng):
+    return called["forward, no_grad"]
+
+
+# --- The score function ---------------------------------------------------------------------------
+
+score_gradient = Exercise(
+    "score-gradient",
+    answer="score_gradient",
+    title="The gradient of a draw",
+    points=7,
+    minutes=10,
+    difficulty=3,
+    hints=(
+        "log softmax(z)[a] is z[a] minus the logarithm of the sum of all exp(z). Differentiate "
+        "both terms in z.",
+        "The first term gives 1 at place a and 0 elsewhere. The second gives exp(z) over its sum, "
+        "which is the softmax itself.",
+        "So the slope of the logarithm is `one - p`. The loss is minus the reward times that "
+        "logarithm: the gradient is `reward * (p - one)`.",
+    ),
+)
+
+
+def drawn(answer, logits, action, reward):
+    given = {"logits": logits.clone(), "action": action, "reward": reward}
+    return {"given": given, "gradient": answer(logits, action, reward)}
+
+
+@score_gradient.case("equal probabilities, reward 1", points=2)
+def equal(answer, rng):
+    return drawn(answer, tg.zeros(4), 1, 1.0)
+
+
+@score_gradient.case("any logits, any reward", points=3, examples=6)
+def any_draw(answer, rng, size):
+    reward = round(float(rng.standard_normal()) * 3, 2)
+    return drawn(answer, normal(rng, size + 1), int(rng.integers(size + 1)), reward)
+
+
+@score_gradient.case("large logits", points=1)
+def large(answer, rng):
+    return drawn(answer, tg.tensor([200.0, 199.0, 150.0]), 1, 2.0)
+
+
+@score_gradient.case("the gradient holds no graph, and the logits stay", points=1)
+def plain_result(answer, rng):
+    logits = normal(rng, 3, requires_grad=True)
+    gradient = answer(logits, 2, -1.5)
+    return {"requires_grad": gradient.requires_grad, "logits afterwards": logits}
+
+
+# --- Playing --------------------------------------------------------------------------------------
+
+play = Exercise(
+    "play",
+    answer="play",
+    title="Learn from rewards alone",
+    points=8,
+    minutes=12,
+    difficulty=3,
+    needs=("score-gradient",),
+    hints=(
+        "One round: draw, pull, step, move the baseline, note the arm. The probabilities change "
+        "after each step, so compute them in each round.",
+        "The step goes downhill: `logits -= lr * score_gradient(logits, arm, reward - usual)`. "
+        "`-=` changes the tensor itself, which the caller holds.",
+        "`usual += 0.1 * (reward - usual)` comes after the step, because a reward must not be "
+        "compared with itself.",
+    ),
+)
+
+
+def game(answer, rng, rounds, lr=0.2):
+    tg.manual_seed(int(rng.integers(1000)))
+    pays = [round(float(value), 2) for value in rng.random(3) * 2 - 0.5]
+    logits, pulled = tg.tensor([0.2, 0.0, -0.2]), []
+
+    def pull(arm):
+        pulled.append(arm)
+        return pays[arm]
+
+    arms = answer(pull, logits, rounds, lr)
+    # The arms pulled are reported as they are: an arm that is a tensor is not yet a plain number.
+    return {"pays": pays, "rounds": rounds, "logits": logits, "pulled": pulled, "arms": list(arms)}
+
+
+@play.case("one round", points=2)
+def one_round(answer, rng):
+    seen = game(answer, rng, 1)
+    return {name: seen[name] for name in ("pays", "pulled", "logits")}
+
+
+@play.case("two rounds: the baseline has moved", points=2)
+def two_rounds(answer, rng):
+    seen = game(answer, rng, 2)
+    return {name: seen[name] for name in ("pays", "pulled", "logits")}
+
+
+@play.case("thirty rounds, and the list of arms", points=4)
+def thirty_rounds(answer, rng):
+    return game(answer, rng, 30, lr=1.0)
