@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 import tinygrad_course as tg
-from tinygrad_course.drawing import Drawing, curves, images, memory, numbers
+from tinygrad_course.drawing import Drawing, curves, diagram, images, memory, numbers
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -25,6 +25,7 @@ def texts(drawing: Drawing) -> list[str]:
         lambda alt: curves({"flat": [2.0, 2.0], "gap": [float("nan"), 2.0]}, alt),
         lambda alt: curves({"nothing": []}, alt),
         lambda alt: images([tg.eye(3), [[0, 0]]], alt, titles=["one", "none"]),
+        lambda alt: diagram({"a": ("<", 0, 0)}, [("a", "a")], alt, marked=["a"]),
     ],
 )
 def test_a_drawing_is_an_image_with_words(draw):
@@ -56,3 +57,19 @@ def test_curves_keep_the_order_of_their_values():
     path = re.search(r'd="M([^"V]+)" fill', curves({"y": [3.0, 1.0, 2.0]}, "down, then up").svg)
     heights = [float(point.split()[1]) for point in path[1].split("L")]
     assert heights[0] < heights[2] < heights[1]  # an SVG counts downwards
+
+
+def test_arrows_lead_from_border_to_border():
+    boxes = {"a": ("a", 0, 0), "b": ("b", 1, 0), "c": ("c", 0, 1)}
+    svg = diagram(boxes, [("a", "b"), ("c", "a")], "b from a from c", marked=["b"]).svg
+    lines = [
+        tuple(map(float, p)) for p in re.findall(r'M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)"', svg)
+    ]
+    rects = [
+        tuple(float(e.get(name)) for name in ("x", "y", "width", "height"))
+        for e in ElementTree.fromstring(svg).iter(f"{SVG}rect")
+        if e.get("x")
+    ]
+    (ax, ay, w, h), (bx, _, _, _), (_, cy, _, _) = rects
+    assert lines[0] == (ax + w, ay + h / 2, bx, ay + h / 2)
+    assert lines[1] == (ax + w / 2, cy, ax + w / 2, ay + h)

@@ -1,4 +1,4 @@
-"""Drawings other than graphs: memory, tables of numbers, curves, images.
+"""Drawings other than graphs: memory, tables of numbers, curves, images, boxes and arrows.
 
 Each function returns a `Drawing`, an SVG with alternative text, equal for equal input. Colours
 differ in lightness as well as in hue, and nothing is told by colour alone. It draws what it is
@@ -245,3 +245,50 @@ def images(
         tallest = max(tallest, pixel * array.shape[0])
         left += wide + 12
     return Drawing(parts, left, tallest + 24 + (16 if len(titles) else 0), alt)
+
+
+# ------------------------------------------------------------------ boxes and arrows
+
+
+def diagram(
+    boxes: Mapping[str, tuple[str, float, float]],
+    arrows: Iterable[tuple[str, str]],
+    alt: str,
+    *,
+    marked: Iterable[str] = (),
+) -> Drawing:
+    """Boxes joined by arrows. A box has a name, and (label, column, row) on a grid; an arrow goes
+    from name to name. The `marked` boxes are filled, with a thick border.
+
+    >>> diagram({"a": ("x", 0, 0), "b": ("y", 1, 0)}, [("a", "b")], alt="x leads to y")
+    x leads to y
+    """
+    chosen = set(marked)
+    wide = max(CELL, 16 + 8 * max((len(label) for label, _, _ in boxes.values()), default=0))
+    high, middles = 32, {}
+    for name, (_, column, row) in boxes.items():
+        middles[name] = 12 + wide / 2 + column * (wide + 34), 12 + high / 2 + row * (high + 34)
+    tip = (
+        f'<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" '
+        f'markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="{INK}"/></marker></defs>'
+    )
+    parts = [tip]
+    for start, end in arrows:
+        (x0, y0), (x1, y1) = middles[start], middles[end]
+        # The share of the line that lies within a box, at either end.
+        within = min(
+            wide / 2 / abs(x1 - x0) if x1 != x0 else 1, high / 2 / abs(y1 - y0) if y1 != y0 else 1
+        )
+        dx, dy = within * (x1 - x0), within * (y1 - y0)
+        parts.append(
+            f'<path d="M{x0 + dx:g} {y0 + dy:g}L{x1 - dx:g} {y1 - dy:g}" stroke="{INK}" '
+            f'marker-end="url(#tip)"/>'
+        )
+    for name, (label, _, _) in boxes.items():
+        x, y = middles[name]
+        fill = FILLS[1] if name in chosen else PAPER
+        parts.append(_box(x - wide / 2, y - high / 2, wide, high, fill, name in chosen))
+        parts.append(_text(x, y + 4, label))
+    right = max((x for x, _ in middles.values()), default=0.0) + wide / 2 + 12
+    bottom = max((y for _, y in middles.values()), default=0.0) + high / 2 + 12
+    return Drawing(parts, right, bottom, alt)
