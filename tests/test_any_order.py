@@ -92,3 +92,17 @@ def test_third_derivatives(name):
         return seen
 
     program()
+
+
+@pytest.mark.parametrize("name", ["relu_", "tanh_", "sigmoid_", "exp_", "sqrt_", "clamp_"])
+def test_a_second_pass_over_a_change_of_a_view_that_saved_its_result(name):
+    @both
+    def program(lib):
+        x = lib.tensor([[0.3, 1.2], [1.6, 0.5]], dtype=lib.float64, requires_grad=True)
+        y = x * x + 0.5
+        arguments = (0.7, 1.5) if name == "clamp_" else ()
+        getattr(y[0], name)(*arguments)
+        (g,) = lib.autograd.grad((y * y).sum(), x, create_graph=True)
+        return [g, *lib.autograd.grad((g * g).sum(), x)]
+
+    program()

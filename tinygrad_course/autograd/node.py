@@ -46,10 +46,21 @@ class Node:
     forward passed to `save`. `outputs` holds (shape, NumPy dtype) of each output. `guards` lists
     (place in `saved`, owner, version, output) for saved arrays that somebody may overwrite: the
     owner is an input tensor (output -1), or the version counter of this node's own output.
-    `restore`, when set, gives each input's gradient its shape and dtype back.
+    `restore`, when set, gives each input's gradient its shape and dtype back. `outer` is there only
+    while another node, of whose work this one is a part, runs it: the edge of the output then.
     """
 
-    __slots__ = ("__weakref__", "edges", "guards", "hooks", "order", "outputs", "restore", "saved")
+    __slots__ = (
+        "__weakref__",
+        "edges",
+        "guards",
+        "hooks",
+        "order",
+        "outer",
+        "outputs",
+        "restore",
+        "saved",
+    )
 
     edges: tuple[Edge | None, ...]
     needs: tuple[Edge | None, ...]
@@ -59,6 +70,7 @@ class Node:
     hooks: NodeHooks | None
     restore: tuple[Any, ...] | None
     order: int
+    outer: Edge
 
     node_name = ""
 
@@ -127,7 +139,7 @@ class Node:
             if output < 0:
                 saved[place] = owner
             else:
-                saved[place]._edge = (self, output)
+                saved[place]._edge = getattr(self, "outer", (self, output))
                 saved[place]._counter = owner
         twin.saved = tuple(saved)
         return twin

@@ -295,7 +295,14 @@ class CopySlices(Node):
         (g,) = grads
         arrived: list[Any] = [None] * len(self.node.outputs)
         arrived[self.output] = TakeWindow.fn(g, self.base, self.window)
-        others = list(self.node.run(tuple(arrived), tensors))
+        # What it saved of its own result is, for the rest of the graph, a window on the base.
+        self.node.outer = through_base(
+            (self, 0), self.base, self.window, self.node.outputs[self.output]
+        )
+        try:
+            others = list(self.node.run(tuple(arrived), tensors))
+        finally:
+            del self.node.outer
         through = others.pop(self.place)
         into_base = None
         if self.edges[0] is not None:
@@ -331,7 +338,12 @@ def edge_through_base(view: Tensor, base: Tensor) -> Edge | None:
     edge = base._grad_edge()
     if edge is None:
         return None
+    output = view._array.shape, view._array.dtype
+    return through_base(edge, Geometry.of(base), Geometry.of(view), output)
+
+
+def through_base(edge: Edge, base: Geometry, window: Geometry, output: tuple[Any, Any]) -> Edge:
+    """The edge of a window, of this shape and dtype, on what `edge` leads to."""
     node = ViewThroughBase((edge,))
-    node.base, node.window = Geometry.of(base), Geometry.of(view)
-    node.outputs = ((view._array.shape, view._array.dtype),)
+    node.base, node.window, node.outputs = base, window, (output,)
     return node, 0
