@@ -1,7 +1,7 @@
 """Layers that normalise: batch, instance, layer, group, root mean square, neighbouring channels.
 
 A layer owns the weight and the bias, and the batch and instance kinds the running statistics, which
-are buffers: saved with the model, not trained. The computation is in `ops.norm`. Lesson 13.
+are buffers: saved with the model, not trained. The computation is in `ops.norm`. Lesson 11.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Which numbers share a mean tells the kinds apart: those of a channel in the whol
 norm), of a sample (layer norm), of a group of a sample's channels (group norm), of one channel of
 one sample (instance norm). Computed on arrays in few passes, with BLAS for the sums; a formula on
 Tensors, with which the fused backward has to agree, gives derivatives of higher order. What the
-functions ask of their arguments is in `normalization`. Lesson 13.
+functions ask of their arguments is in `normalization`. Lesson 11.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Here are the signatures of PyTorch's functions beside the Tensor methods; `nn.functional` has those
 for layers. The computation is in `norm`; running statistics are changed by it and kept by layers.
-Lesson 13.
+Lesson 11.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Normalisation as functions.
 
 Here are PyTorch's spellings for layers, in another order of arguments than those of `tg`, and the
-question whether there is a variance to divide by; what is computed is in `ops.norm`. Lesson 13.
+question whether there is a variance to divide by; what is computed is in `ops.norm`. Lesson 11.
 """
 
 from __future__ import annotations
