@@ -844,16 +844,9 @@ for k, stride in [(3, 1), (3, 2), (4, 2), (5, 3)]:
 # several, the picture is uneven.
 overlaps = {(3, 1): [9], (3, 2): [4], (4, 2): [4], (5, 3): [4]}
 
-# %% wrong overlaps: an ordinary convolution
-# says: These are the sums of an ordinary convolution, k·k everywhere. The transposed one,
-# conv_transpose2d, lays copies of the kernel `stride` points apart.
-overlaps = {}
-for k, stride in [(3, 1), (3, 2), (4, 2), (5, 3)]:
-    counts = F.conv2d(tg.ones(1, 1, 24, 24), tg.ones(1, 1, k, k), stride=stride)
-    overlaps[k, stride] = sorted(set(counts.flatten().int().tolist()))
-
 # %% wrong overlaps: the stride left out
-# says: Your counts are those of a stride of 1 for every pair. Hand the stride on.
+# says: You find k·k for every pair, as with a stride of 1, or as in an ordinary convolution. Use
+# conv_transpose2d and hand the stride on: it lays copies of the kernel `stride` points apart.
 overlaps = {}
 for k, stride in [(3, 1), (3, 2), (4, 2), (5, 3)]:
     counts = F.conv_transpose2d(tg.ones(1, 1, 16, 16), tg.ones(1, 1, k, k))
