@@ -3,7 +3,7 @@
 `F.embedding(…, sparse=True)` gives one, so that a step costs what the batch holds and not what the
 table holds. It stands for a dense tensor, zero but for `values[i]` added to row `indices[0, i]`;
 rows may repeat until `coalesce` sums them. It knows how gradients are accumulated; operations that
-do not know it refuse it, since it has no array. Lesson 13.
+do not know it refuse it, since it has no array. Lesson 12.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 `BackwardHook` sends what goes into a module, and what comes out, through an identity: the two
 nodes of it stand at the module's borders, and hooks on these nodes see all gradients that cross.
 `hang_on_last_node` is how it was done before: no borders, only a hook on the node that made the
-output, whose inputs are the module's only when the module is a single operation. Lesson 09.
+output, whose inputs are the module's only when the module is a single operation. Lesson 08.
 """
 
 from __future__ import annotations

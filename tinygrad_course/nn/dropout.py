@@ -1,6 +1,6 @@
 """Dropout layers: active in training, absent in evaluation.
 
-Each remembers its probability; what is drawn is in `ops.dropout`. Lesson 13.
+Each remembers its probability; what is drawn is in `ops.dropout`. Lesson 09.
 """
 
 from __future__ import annotations

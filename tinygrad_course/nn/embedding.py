@@ -1,4 +1,4 @@
-"""Embedding layers: a table of vectors, one for each number, learned like any weight. Lesson 13."""
+"""Embedding layers: a table of vectors, one for each number, learned like any weight. Lesson 12."""
 
 from __future__ import annotations
 

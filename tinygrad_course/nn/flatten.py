@@ -1,7 +1,7 @@
 """Flatten and Unflatten: dims joined into one, and one divided into several, as layers.
 
 Views, without parameters; they stand between layers that see images and layers that see vectors.
-Lesson 13.
+Lesson 09.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ gradients on their way back.
 
 `Hooked` is the part of a Module that keeps them; `everywhere` keeps those of all modules at once. A
 call asks for one attribute, `_module_hooks`, and without hooks goes straight to `forward`. How a
-hook gets to see gradients, which flow long after the call, is in `backward_hooks`. Lesson 09.
+hook gets to see gradients, which flow long after the call, is in `backward_hooks`. Lesson 08.
 """
 
 from __future__ import annotations

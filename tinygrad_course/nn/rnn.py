@@ -2,7 +2,7 @@
 
 What one layer does in one direction is an operation of `ops.rnn`; here are the weights, the order
 of layers and directions, and the shapes in which sequences come: padded, packed or single. Lesson
-13.
+12.
 """
 
 from __future__ import annotations

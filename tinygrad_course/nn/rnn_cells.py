@@ -1,4 +1,4 @@
-"""Recurrent cells: one step of RNN, LSTM and GRU, for loops of one's own. Lesson 13."""
+"""Recurrent cells: one step of RNN, LSTM and GRU, for loops of one's own. Lesson 12."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The noise is drawn as PyTorch draws it (which see the tests), so that one seed gives one mask in
 both; what happens to the input is a product, or a product and a sum, of which autograd knows all.
-Lesson 13.
+Lesson 09.
 """
 
 from __future__ import annotations

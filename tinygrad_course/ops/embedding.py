@@ -2,7 +2,7 @@
 
 A product with one-hot vectors would give the same, and so the gradient goes to the rows that were
 looked up and to no others. It comes as a dense tensor, or as a sparse one that holds these rows
-alone. Lesson 13.
+alone. Lesson 12.
 """
 
 from __future__ import annotations

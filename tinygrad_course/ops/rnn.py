@@ -3,7 +3,7 @@
 The rows of all sequences lie one step after the other, as many per step as sequences last that
 long: padded and packed sequences are the same. What depends on the input alone is one matrix
 product before the loop; what the way back through time needs besides its loop is made for all steps
-at once. A derivative of that goes step by step through the same formulas on Tensors. Lesson 13.
+at once. A derivative of that goes step by step through the same formulas on Tensors. Lesson 12.
 """
 
 from __future__ import annotations

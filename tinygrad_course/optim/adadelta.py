@@ -7,7 +7,7 @@ from typing import Any
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
 from .means import into_mean_square
-from .optimizer import Group, Optimizer, count_step
+from .optimizer import Group, Optimizer, State, count_step
 from .settings import require_at_least_zero
 
 
@@ -52,11 +52,11 @@ class Adadelta(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def _update(self, group: Group, parameter: Tensor, x: Array, g: Array) -> None:
+    def _update(self, group: Group, state: State, x: Array, g: Array) -> None:
         xp = xp_of(x)
         spare, step, delta = self._spare(x, 3)
         rho, eps = group["rho"], group["eps"]
-        state = self._remember(parameter, x, "square_avg", "acc_delta")
+        self._remember(state, x, "square_avg", "acc_delta")
         count_step(state)
         v, d = state["square_avg"]._array, state["acc_delta"]._array
         g = self._gradient(group, x, g, spare, step)

@@ -7,7 +7,7 @@ from typing import Any
 from ..autograd.sparse import SparseTensor
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
-from .optimizer import Group, Optimizer, count_step, rows_of
+from .optimizer import Group, Optimizer, State, count_step, rows_of
 from .settings import require_at_least_zero
 
 
@@ -58,10 +58,9 @@ class Adagrad(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def _update(self, group: Group, parameter: Tensor, x: Array, g: Array) -> None:
+    def _update(self, group: Group, state: State, x: Array, g: Array) -> None:
         xp = xp_of(x)
         spare, step = self._spare(x, 2)
-        state = self.state[parameter]
         t = count_step(state)
         s = state["sum"]._array
         g = self._gradient(group, x, g, spare, step)
@@ -72,13 +71,12 @@ class Adagrad(Optimizer):
         step *= float(group["lr"]) / (1 + (t - 1) * group["lr_decay"])
         xp.subtract(x, step, out=x)
 
-    def _update_rows(self, group: Group, parameter: Tensor, x: Array, g: SparseTensor) -> None:
+    def _update_rows(self, group: Group, state: State, x: Array, g: SparseTensor) -> None:
         if group["weight_decay"] != 0:
             raise RuntimeError(
                 "weight_decay option is not compatible with sparse gradients: it would move every "
                 f"row, by {group['weight_decay']}"
             )
-        state = self.state[parameter]
         t = count_step(state)
         s = state["sum"]._array
         rows, values = rows_of(-g if group["maximize"] else g)

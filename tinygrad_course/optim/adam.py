@@ -8,7 +8,7 @@ from typing import Any
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
 from .means import into_mean, into_mean_square
-from .optimizer import Group, Optimizer, count_step
+from .optimizer import Group, Optimizer, State, count_step
 from .settings import require_at_least_zero, require_betas, require_tensors_alike
 
 
@@ -61,12 +61,12 @@ class Adam(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def _update(self, group: Group, parameter: Tensor, x: Array, g: Array) -> None:
+    def _update(self, group: Group, state: State, x: Array, g: Array) -> None:
         xp = xp_of(x)
         spare, step = self._spare(x, 2)
         beta1, beta2 = map(float, group["betas"])
         largest = ("max_exp_avg_sq",) if group["amsgrad"] else ()
-        state = self._remember(parameter, x, "exp_avg", "exp_avg_sq", *largest)
+        self._remember(state, x, "exp_avg", "exp_avg_sq", *largest)
         t = count_step(state)
         m, v = state["exp_avg"]._array, state["exp_avg_sq"]._array
 

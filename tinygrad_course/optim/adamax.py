@@ -7,7 +7,7 @@ from typing import Any
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
 from .means import into_mean
-from .optimizer import Group, Optimizer, count_step
+from .optimizer import Group, Optimizer, State, count_step
 from .settings import require_at_least_zero, require_betas
 
 
@@ -51,11 +51,11 @@ class Adamax(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def _update(self, group: Group, parameter: Tensor, x: Array, g: Array) -> None:
+    def _update(self, group: Group, state: State, x: Array, g: Array) -> None:
         xp = xp_of(x)
         spare, step = self._spare(x, 2)
         beta1, beta2 = group["betas"]
-        state = self._remember(parameter, x, "exp_avg", "exp_inf")
+        self._remember(state, x, "exp_avg", "exp_inf")
         t = count_step(state)
         m, u = state["exp_avg"]._array, state["exp_inf"]._array
         g = self._gradient(group, x, g, spare, step)

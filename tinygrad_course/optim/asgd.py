@@ -6,7 +6,7 @@ from typing import Any
 
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
-from .optimizer import Group, Optimizer, count_step, scalar
+from .optimizer import Group, Optimizer, State, count_step, scalar
 from .settings import require_at_least_zero
 
 
@@ -49,11 +49,11 @@ class ASGD(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def _update(self, group: Group, parameter: Tensor, x: Array, g: Array) -> None:
+    def _update(self, group: Group, state: State, x: Array, g: Array) -> None:
         xp = xp_of(x)
         spare, step = self._spare(x, 2)
         lr, lambd = float(group["lr"]), group["lambd"]
-        state = self._remember(parameter, x, "ax", eta=lr, mu=1.0)
+        self._remember(state, x, "ax", eta=lr, mu=1.0)
         t = count_step(state)
         eta, mu, mean = float(state["eta"]._array), float(state["mu"]._array), state["ax"]._array
         g = self._gradient(group, x, g, spare, step)

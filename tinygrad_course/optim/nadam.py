@@ -8,7 +8,7 @@ from typing import Any
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
 from .means import into_mean, into_mean_square
-from .optimizer import Group, Optimizer, count_step
+from .optimizer import Group, Optimizer, State, count_step
 from .settings import require_at_least_zero, require_betas
 
 
@@ -61,11 +61,11 @@ class NAdam(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def _update(self, group: Group, parameter: Tensor, x: Array, g: Array) -> None:
+    def _update(self, group: Group, state: State, x: Array, g: Array) -> None:
         xp = xp_of(x)
         spare, step, root = self._spare(x, 3)
         lr, (beta1, beta2), decay = float(group["lr"]), group["betas"], group["momentum_decay"]
-        state = self._remember(parameter, x, "exp_avg", "exp_avg_sq", mu_product=1.0)
+        self._remember(state, x, "exp_avg", "exp_avg_sq", mu_product=1.0)
         t = count_step(state)
         m, v, product = (state[k]._array for k in ("exp_avg", "exp_avg_sq", "mu_product"))
         mu, mu_next = (beta1 * (1 - 0.5 * 0.96 ** (n * decay)) for n in (t, t + 1))

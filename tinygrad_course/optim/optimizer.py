@@ -147,11 +147,11 @@ class Optimizer(Hooks):
                 parameter._bump()
         return loss
 
-    def _update(self, group: Group, parameter: Tensor, x: Array, g: Array) -> None:
+    def _update(self, group: Group, state: State, x: Array, g: Array) -> None:
         """Moves `x`, the parameter's array, in place; `g` is its gradient and stays as it is."""
         raise NotImplementedError(f"{type(self).__name__} does not say how a parameter moves")
 
-    def _update_rows(self, group: Group, parameter: Tensor, x: Array, g: SparseTensor) -> None:
+    def _update_rows(self, group: Group, state: State, x: Array, g: SparseTensor) -> None:
         """Moves those rows of `x` of which `g` has a gradient; RuntimeError where the algorithm
         has no meaning for a part of a parameter."""
         raise RuntimeError(

@@ -8,7 +8,7 @@ from typing import Any
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
 from .means import into_mean, into_mean_square
-from .optimizer import Group, Optimizer, count_step
+from .optimizer import Group, Optimizer, State, count_step
 from .settings import require_at_least_zero, require_betas
 
 
@@ -54,11 +54,11 @@ class RAdam(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def _update(self, group: Group, parameter: Tensor, x: Array, g: Array) -> None:
+    def _update(self, group: Group, state: State, x: Array, g: Array) -> None:
         xp = xp_of(x)
         spare, step = self._spare(x, 2)
         beta1, beta2 = group["betas"]
-        state = self._remember(parameter, x, "exp_avg", "exp_avg_sq")
+        self._remember(state, x, "exp_avg", "exp_avg_sq")
         t = count_step(state)
         m, v = state["exp_avg"]._array, state["exp_avg_sq"]._array
         g = self._gradient(group, x, g, spare, step)

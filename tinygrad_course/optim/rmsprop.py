@@ -7,7 +7,7 @@ from typing import Any
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
 from .means import into_mean, into_mean_square
-from .optimizer import Group, Optimizer, count_step
+from .optimizer import Group, Optimizer, State, count_step
 from .settings import require_at_least_zero
 
 
@@ -55,12 +55,12 @@ class RMSprop(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def _update(self, group: Group, parameter: Tensor, x: Array, g: Array) -> None:
+    def _update(self, group: Group, state: State, x: Array, g: Array) -> None:
         xp = xp_of(x)
         spare, step = self._spare(x, 2)
         alpha, momentum, centered = group["alpha"], group["momentum"], group["centered"]
         names = ("momentum_buffer",) * (momentum > 0) + ("grad_avg",) * bool(centered)
-        state = self._remember(parameter, x, "square_avg", *names)
+        self._remember(state, x, "square_avg", *names)
         count_step(state)
         v = state["square_avg"]._array
         g = self._gradient(group, x, g, spare, step)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
-from .optimizer import Group, Optimizer, count_step
+from .optimizer import Group, Optimizer, State, count_step
 from .settings import require_at_least_zero
 
 
@@ -53,12 +53,12 @@ class Rprop(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def _update(self, group: Group, parameter: Tensor, x: Array, g: Array) -> None:
+    def _update(self, group: Group, state: State, x: Array, g: Array) -> None:
         xp = xp_of(x)
         spare, step = self._spare(x, 2)
         (shrink, grow), (smallest, largest) = group["etas"], group["step_sizes"]
         new = not self.state[parameter]
-        state = self._remember(parameter, x, "prev", "step_size")
+        self._remember(state, x, "prev", "step_size")
         count_step(state)
         previous, size = state["prev"]._array, state["step_size"]._array
         if new:

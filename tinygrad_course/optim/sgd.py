@@ -7,7 +7,7 @@ from typing import Any
 from ..autograd.sparse import SparseTensor
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
-from .optimizer import Group, Optimizer, rows_of
+from .optimizer import Group, Optimizer, State, rows_of
 from .settings import require_at_least_zero
 
 
@@ -58,7 +58,7 @@ class SGD(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def _update(self, group: Group, parameter: Tensor, x: Array, g: Array) -> None:
+    def _update(self, group: Group, state: State, x: Array, g: Array) -> None:
         xp = xp_of(x)
         spare, step = self._spare(x, 2)
         lr, momentum = float(group["lr"]), group["momentum"]
@@ -83,7 +83,7 @@ class SGD(Optimizer):
         xp.multiply(v, momentum, out=spare)
         return xp.add(g, spare, out=spare)
 
-    def _update_rows(self, group: Group, parameter: Tensor, x: Array, g: SparseTensor) -> None:
+    def _update_rows(self, group: Group, state: State, x: Array, g: SparseTensor) -> None:
         if group["weight_decay"] != 0:
             raise RuntimeError(
                 f"weight_decay={group['weight_decay']} is not supported with sparse gradients: it "

@@ -8,7 +8,7 @@ from typing import Any
 from ..autograd.sparse import SparseTensor
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
-from .optimizer import Group, Optimizer, rows_of
+from .optimizer import Group, Optimizer, State, rows_of
 from .settings import require_betas, require_one_element
 
 
@@ -41,15 +41,15 @@ class SparseAdam(Optimizer):
         require_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
 
-    def _update(self, group: Group, parameter: Tensor, x: Array, g: Array) -> None:
+    def _update(self, group: Group, state: State, x: Array, g: Array) -> None:
         raise RuntimeError(
             "SparseAdam does not support dense gradients, please consider Adam instead"
         )
 
-    def _update_rows(self, group: Group, parameter: Tensor, x: Array, g: SparseTensor) -> None:
+    def _update_rows(self, group: Group, state: State, x: Array, g: SparseTensor) -> None:
         xp = xp_of(x)
         beta1, beta2 = group["betas"]
-        state = self._remember(parameter, x, "exp_avg", "exp_avg_sq")
+        self._remember(state, x, "exp_avg", "exp_avg_sq")
         state["step"] = t = int(state["step"]) + 1  # a plain number, as in PyTorch
         m, v = state["exp_avg"]._array, state["exp_avg_sq"]._array
         rows, values = rows_of(-g if group["maximize"] else g)

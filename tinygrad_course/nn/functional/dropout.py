@@ -1,7 +1,7 @@
 """Dropout as functions.
 
 Here are PyTorch's spellings for layers, and its advice on the number of dims; what is drawn is in
-`ops.dropout`. Lesson 13.
+`ops.dropout`. Lesson 09.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Tables of vectors: rows by their numbers, and sums, means and maxima of bags of rows. Lesson
-13."""
+12."""
 
 from __future__ import annotations
 

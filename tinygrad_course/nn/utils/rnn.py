@@ -2,7 +2,7 @@
 
 Packed sequences lie step by step, the longest first: `batch_sizes[t]` of them last beyond t, and
 their elements t are that many rows of `data`. Packing picks rows and unpacking puts them back, both
-recorded as operations. Lesson 13.
+recorded as operations. Lesson 12.
 """
 
 from __future__ import annotations
