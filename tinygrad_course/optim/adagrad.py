@@ -87,5 +87,5 @@ class Adagrad(Optimizer):
     def add_param_group(self, param_group: Group) -> None:
         super().add_param_group(param_group)
         for parameter in param_group["params"]:
-            self._remember(parameter, parameter._array, "sum")
+            self._remember(self.state[parameter], parameter._array, "sum")
             self.state[parameter]["sum"]._array[...] = param_group["initial_accumulator_value"]

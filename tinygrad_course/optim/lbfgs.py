@@ -96,7 +96,7 @@ class LBFGS(Optimizer):
                 )
                 state["t"] = t
             else:
-                self._move(d, t)
+                self._move_along(d, t)
                 if iterations != group["max_iter"]:  # else the next step begins with this call
                     _, loss, g = self._evaluated(closure)
                     tried = 1
@@ -153,7 +153,7 @@ class LBFGS(Optimizer):
         origin = [p._array.copy() for p in group["params"]]
 
         def at(t: float) -> Point:
-            self._move(d, t)
+            self._move_along(d, t)
             _, loss, g = self._evaluated(closure)
             for parameter, x in zip(group["params"], origin, strict=True):
                 parameter._array[...] = x
@@ -161,7 +161,7 @@ class LBFGS(Optimizer):
 
         small, most = group["tolerance_change"], min(MOST, left)
         point, tried = strong_wolfe(at, start, t, _largest(d), small, most)
-        self._move(d, point.t)
+        self._move_along(d, point.t)
         return point.t, point.loss, point.grad, tried
 
     def _evaluated(self, closure: Callable[[], Any]) -> tuple[Any, float, Array]:
@@ -178,7 +178,7 @@ class LBFGS(Optimizer):
             parts.append(g.reshape(-1))
         return loss, float(loss), xp_of(parts[0]).concatenate(parts)
 
-    def _move(self, d: Array, t: float) -> None:
+    def _move_along(self, d: Array, t: float) -> None:
         """x ← x + t · d."""
         begin = 0
         for parameter in self.param_groups[0]["params"]:

@@ -22,9 +22,11 @@ from ..dtype import float32, float64, get_default_dtype
 from ..nn.module import clear_grad
 from ..ops.data import tensor as make_tensor
 from .hooks import Hooks, with_hooks
+from .pack import Plan
 from .settings import require_one_way, required
 
 Group = dict[str, Any]
+State = dict[str, Any]  # what is remembered of one parameter, or of a pack of them
 
 
 class Optimizer(Hooks):
@@ -54,7 +56,7 @@ class Optimizer(Hooks):
         self.defaults = defaults
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[Group] = []
-        self._scratch: dict[tuple[Any, ...], list[Array]] = {}
+        self._forget_memory()
         params = list(params)
         if not params:
             raise ValueError(
@@ -136,19 +138,46 @@ class Optimizer(Hooks):
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            for parameter in group["params"]:
-                grad = parameter.grad
-                if grad is None:
-                    continue
-                if isinstance(grad, SparseTensor):
-                    self._update_rows(group, parameter, parameter._array, grad)
-                else:
-                    self._update(group, parameter, parameter._array, grad._array)
-                parameter._bump()
+            plan = self._plans.get(id(group))
+            if plan is not None and plan.fits(group["params"]):
+                self._move(group, plan)
+                continue
+            plan = self._plans[id(group)] = Plan(group["params"], self.state)
+            self._move(group, plan)
+            for parameter in group["params"]:  # states in the order of the parameters
+                if parameter in self.state:
+                    self.state[parameter] = self.state.pop(parameter)
         return loss
 
+    def _move(self, group: Group, plan: Plan) -> None:
+        """Moves the parameters of a group."""
+        alone = plan.alone
+        for pack in plan.packs:
+            if pack.gather(self.state):
+                self._update(group, pack.state, pack.x, pack.g)
+                pack.scatter(self.state)
+            else:
+                alone = alone + pack.parameters
+        for parameter in alone:
+            self._move_one(group, parameter)
+
+    def _move_one(self, group: Group, parameter: Tensor) -> None:
+        """Moves one parameter, if it has a gradient."""
+        grad = parameter.grad
+        if grad is None:
+            return
+        state = self.state.get(parameter, {})
+        if isinstance(grad, SparseTensor):
+            self._update_rows(group, state, parameter._array, grad)
+        else:
+            self._update(group, state, parameter._array, grad._array)
+        if state:
+            self.state[parameter] = state
+        parameter._bump()
+
     def _update(self, group: Group, state: State, x: Array, g: Array) -> None:
-        """Moves `x`, the parameter's array, in place; `g` is its gradient and stays as it is."""
+        """Moves `x`, the array of a parameter or of a pack of them, in place, element by element;
+        `g` is its gradient and stays as it is, `state` what is remembered of it."""
         raise NotImplementedError(f"{type(self).__name__} does not say how a parameter moves")
 
     def _update_rows(self, group: Group, state: State, x: Array, g: SparseTensor) -> None:
@@ -177,19 +206,15 @@ class Optimizer(Hooks):
                 g = xp.add(g, spare, out=out)
         return g
 
-    def _remember(
-        self, parameter: Tensor, x: Array, *names: str, **scalars: float
-    ) -> dict[str, Any]:
-        """The state of `parameter`; in the first step 'step' is 0, `names` arrays of zeros like
-        `x` and `scalars` numbers on the host, as asking a device would wait for it."""
-        state = self.state[parameter]
+    def _remember(self, state: State, x: Array, *names: str, **scalars: float) -> None:
+        """Begins the state of a parameter: 'step' is 0, `names` arrays of zeros like `x` and
+        `scalars` numbers on the host, as asking a device would wait for it."""
         if not state:
             state["step"] = scalar(0.0)
             for name, value in scalars.items():
                 state[name] = scalar(value)
             for name in names:
                 state[name] = Tensor._wrap(xp_of(x).zeros_like(x))
-        return state
 
     def _spare(self, x: Array, n: int) -> list[Array]:
         """`n` arrays like `x` for intermediate results; all parameters of one shape and type share
@@ -199,6 +224,11 @@ class Optimizer(Hooks):
         while len(spare) < n:
             spare.append(xp_of(x).empty_like(x))
         return spare
+
+    def _forget_memory(self) -> None:
+        """Spare arrays and packs: made anew when needed, and no part of the state."""
+        self._scratch: dict[tuple[Any, ...], list[Array]] = {}
+        self._plans: dict[int, Plan] = {}
 
     # --- state ----------------------------------------------------------------------------------
 
@@ -259,7 +289,7 @@ class Optimizer(Hooks):
         lacked are the defaults."""
         if "_hooks" not in vars(self):
             Hooks.__init__(self)
-            self._scratch = {}
+        self._forget_memory()
         vars(self).update(state)
         for group in self.param_groups:
             for name, value in self.defaults.items():

@@ -57,7 +57,7 @@ class Rprop(Optimizer):
         xp = xp_of(x)
         spare, step = self._spare(x, 2)
         (shrink, grow), (smallest, largest) = group["etas"], group["step_sizes"]
-        new = not self.state[parameter]
+        new = not state
         self._remember(state, x, "prev", "step_size")
         count_step(state)
         previous, size = state["prev"]._array, state["step_size"]._array

@@ -64,13 +64,13 @@ class SGD(Optimizer):
         lr, momentum = float(group["lr"]), group["momentum"]
         g = self._gradient(group, x, g, spare, step)
         if momentum != 0:
-            g = self._velocity(group, parameter, g, step, xp)
+            g = self._velocity(group, state, g, step, xp)
         xp.multiply(g, lr, out=step)
         xp.subtract(x, step, out=x)
 
-    def _velocity(self, group: Group, parameter: Tensor, g: Array, spare: Array, xp: Any) -> Array:
+    def _velocity(self, group: Group, state: State, g: Array, spare: Array, xp: Any) -> Array:
         """The direction of the step, after the velocity took in `g`."""
-        state, momentum = self.state[parameter], group["momentum"]
+        momentum = group["momentum"]
         if state.get("momentum_buffer") is None:
             v = g.copy()
             state["momentum_buffer"] = Tensor._wrap(v)
@@ -91,7 +91,7 @@ class SGD(Optimizer):
             )
         if group["maximize"]:
             g = -g
-        momentum, state = group["momentum"], self.state[parameter]
+        momentum = group["momentum"]
         if momentum != 0:
             v = state.get("momentum_buffer")
             v = g.clone() if v is None else v * momentum + g * (1 - group["dampening"])
