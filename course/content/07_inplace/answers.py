@@ -1,0 +1,1152 @@
+"""Right and wrong answers of lesson 07. The wrong ones must be caught and named."""
+
+# %% right predict-versions: asked
+_a = tg.zeros(4)
+_b = _a.view(2, 2)
+_b += 1
+_b[0] = 3
+_c = _a.detach()
+_c.mul_(2)
+_d = _a.data
+_d.zero_()
+_d.add_(1)
+_e = _a.clone()
+_a.sqrt_()
+versions = {"a": _a._version, "b": _b._version, "c": _c._version, "d": _d._version, "e": 0}
+
+# %% wrong predict-versions: a counter for each tensor
+# says: You count for each tensor what was done through it. But b and c lie on the memory of a and
+# share its counter: all three say the same.
+versions = {"a": 1, "b": 2, "c": 1, "d": 2, "e": 0}
+
+# %% wrong predict-versions: detach has its own
+# says: detach() cuts off the history, not the memory. It shares the counter, so its change counts
+# for a and b too, and theirs for it.
+versions = {"a": 3, "b": 3, "c": 1, "d": 2, "e": 0}
+
+# %% wrong predict-versions: data shares
+# says: .data lies on the same memory but has a counter of its own. Its two changes are not counted
+# for a.
+versions = {"a": 6, "b": 6, "c": 6, "d": 6, "e": 0}
+
+# %% wrong predict-versions: an assignment doesn't count
+# says: `b[0] = 3` writes into the memory as well, so it counts.
+versions = {"a": 3, "b": 3, "c": 3, "d": 2, "e": 0}
+
+# %% wrong predict-versions: the clone takes the count along
+# says: clone() is a new tensor on new memory, which nobody has changed yet: version 0.
+versions = {"a": 4, "b": 4, "c": 4, "d": 2, "e": 3}
+
+# %% wrong predict-versions: data starts where the tensor is
+# says: The counter of .data is a new one. It starts at 0, not at the version of the tensor.
+versions = {"a": 4, "b": 4, "c": 4, "d": 5, "e": 0}
+
+
+# %% right buffer: a class for the counter
+class Counter:
+    def __init__(self):
+        self.changes = 0
+
+
+class Buffer:
+    def __init__(self, array, counter=None):
+        self.array = array
+        self.counter = counter if counter is not None else Counter()
+
+    @property
+    def _version(self):
+        return self.counter.changes
+
+    def add_(self, value):
+        np.add(self.array, value, out=self.array)
+        self.counter.changes = self.counter.changes + 1
+        return self
+
+    def part(self, index):
+        return Buffer(self.array[index], counter=self.counter)
+
+    def detach(self):
+        return self.part(...)
+
+    def data(self):
+        return Buffer(self.array)
+
+    def clone(self):
+        return Buffer(np.array(self.array))
+
+
+# %% right buffer: the counter as an array of one number
+class Buffer:
+    def __init__(self, array, counter=None):
+        self.array = array
+        self.counter = np.zeros((), int) if counter is None else counter
+
+    @property
+    def _version(self):
+        return int(self.counter)
+
+    def add_(self, value):
+        self.array += value
+        self.counter += 1
+        return self
+
+    def part(self, index):
+        other = self.data()
+        other.array, other.counter = self.array[index], self.counter
+        return other
+
+    def detach(self):
+        return type(self)(self.array, self.counter)
+
+    def data(self):
+        return type(self)(self.array)
+
+    def clone(self):
+        return type(self)(self.array.copy())
+
+
+# %% wrong buffer: the counter is a number
+# says: A number can't be shared: `+= 1` makes a new one, and the views keep the old. Put it into a
+# list that all of them hold.
+class Buffer:
+    def __init__(self, array, counter=0):
+        self.array, self._version = array, counter
+
+    def add_(self, value):
+        self.array[...] += value
+        self._version += 1
+        return self
+
+    def part(self, index):
+        return Buffer(self.array[index], self._version)
+
+    def detach(self):
+        return Buffer(self.array, self._version)
+
+    def data(self):
+        return Buffer(self.array)
+
+    def clone(self):
+        return Buffer(self.array.copy())
+
+
+# %% wrong buffer: a new array
+# says: `self.array = self.array + value` makes a new array, and the memory that others look at
+# stays as it was. Add into it: self.array[...] += value.
+class Buffer:
+    def __init__(self, array, counter=None):
+        self.array, self.counter = array, [0] if counter is None else counter
+
+    @property
+    def _version(self):
+        return self.counter[0]
+
+    def add_(self, value):
+        self.array = self.array + value
+        self.counter[0] += 1
+        return self
+
+    def part(self, index):
+        return Buffer(self.array[index], self.counter)
+
+    def detach(self):
+        return Buffer(self.array, self.counter)
+
+    def data(self):
+        return Buffer(self.array)
+
+    def clone(self):
+        return Buffer(self.array.copy())
+
+
+# %% wrong buffer: detach with a counter of its own
+# says: Your detach() starts a new counter, as data() does. A change through it would go unnoticed.
+class Buffer:
+    def __init__(self, array, counter=None):
+        self.array, self.counter = array, [0] if counter is None else counter
+
+    @property
+    def _version(self):
+        return self.counter[0]
+
+    def add_(self, value):
+        self.array[...] += value
+        self.counter[0] += 1
+        return self
+
+    def part(self, index):
+        return Buffer(self.array[index], self.counter)
+
+    def detach(self):
+        return Buffer(self.array)
+
+    def data(self):
+        return Buffer(self.array)
+
+    def clone(self):
+        return Buffer(self.array.copy())
+
+
+# %% wrong buffer: parts with a counter of their own
+# says: A part lies on the memory of the whole. With a counter of its own, changes through it are
+# not counted for the others.
+class Buffer:
+    def __init__(self, array, counter=None):
+        self.array, self.counter = array, [0] if counter is None else counter
+
+    @property
+    def _version(self):
+        return self.counter[0]
+
+    def add_(self, value):
+        self.array[...] += value
+        self.counter[0] += 1
+        return self
+
+    def part(self, index):
+        return Buffer(self.array[index])
+
+    def detach(self):
+        return Buffer(self.array, self.counter)
+
+    def data(self):
+        return Buffer(self.array)
+
+    def clone(self):
+        return Buffer(self.array.copy())
+
+
+# %% wrong buffer: data shares the counter
+# says: Your data() shares the counter, as detach() does. It has to have a new one: it is the door
+# at which nobody counts.
+class Buffer:
+    def __init__(self, array, counter=None):
+        self.array, self.counter = array, [0] if counter is None else counter
+
+    @property
+    def _version(self):
+        return self.counter[0]
+
+    def add_(self, value):
+        self.array[...] += value
+        self.counter[0] += 1
+        return self
+
+    def part(self, index):
+        return Buffer(self.array[index], self.counter)
+
+    def detach(self):
+        return Buffer(self.array, self.counter)
+
+    def data(self):
+        return Buffer(self.array, self.counter)
+
+    def clone(self):
+        return Buffer(self.array.copy())
+
+
+# %% wrong buffer: clone doesn't copy
+# says: Your clone() has a new counter but lies on the same memory. Copy the array.
+class Buffer:
+    def __init__(self, array, counter=None):
+        self.array, self.counter = array, [0] if counter is None else counter
+
+    @property
+    def _version(self):
+        return self.counter[0]
+
+    def add_(self, value):
+        self.array[...] += value
+        self.counter[0] += 1
+        return self
+
+    def part(self, index):
+        return Buffer(self.array[index], self.counter)
+
+    def detach(self):
+        return Buffer(self.array, self.counter)
+
+    def data(self):
+        return Buffer(self.array)
+
+    def clone(self):
+        return Buffer(self.array)
+
+
+# %% wrong buffer: clone takes the counter along
+# says: Your clone() shares the counter, but not the memory. Changes of the one are none of the
+# other.
+class Buffer:
+    def __init__(self, array, counter=None):
+        self.array, self.counter = array, [0] if counter is None else counter
+
+    @property
+    def _version(self):
+        return self.counter[0]
+
+    def add_(self, value):
+        self.array[...] += value
+        self.counter[0] += 1
+        return self
+
+    def part(self, index):
+        return Buffer(self.array[index], self.counter)
+
+    def detach(self):
+        return Buffer(self.array, self.counter)
+
+    def data(self):
+        return Buffer(self.array)
+
+    def clone(self):
+        return Buffer(self.array.copy(), self.counter)
+
+
+# %% wrong buffer: one counter for all
+# says: `counter=[0]` in the first line of a function is made once, and all buffers share it: those
+# on other memory too. Use None, and make a list inside.
+class Buffer:
+    def __init__(self, array, counter=[0]):  # noqa: B006
+        self.array, self.counter = array, counter
+
+    @property
+    def _version(self):
+        return self.counter[0]
+
+    def add_(self, value):
+        self.array[...] += value
+        self.counter[0] += 1
+        return self
+
+    def part(self, index):
+        return Buffer(self.array[index], self.counter)
+
+    def detach(self):
+        return Buffer(self.array, self.counter)
+
+    def data(self):
+        return Buffer(self.array)
+
+    def clone(self):
+        return Buffer(self.array.copy())
+
+
+# %% right saved-tensor: a pair
+class SavedTensor:
+    def __init__(self, tensor):
+        self.pair = (tensor, tensor._version)
+
+    def get(self):
+        if not self.pair:
+            raise RuntimeError("freed")
+        tensor, then = self.pair
+        if then < tensor._version:
+            raise RuntimeError("changed in place")
+        return tensor
+
+    def release(self):
+        self.pair = ()
+
+
+# %% right saved-tensor: the released state is an attribute that isn't there
+class SavedTensor:
+    def __init__(self, tensor):
+        self.tensor = tensor
+        self.expected = tensor._version
+
+    def get(self):
+        kept = getattr(self, "tensor", None)
+        if kept is None or kept._version != self.expected:
+            raise RuntimeError("this tensor is no longer what was saved")
+        return kept
+
+    def release(self):
+        del self.tensor
+
+
+# %% wrong saved-tensor: no comparison
+# says: You keep the tensor and give it back whatever has happened to it. Compare its version with
+# the one at the time of saving.
+class SavedTensor:
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def get(self):
+        if self.tensor is None:
+            raise RuntimeError("released")
+        return self.tensor
+
+    def release(self):
+        self.tensor = None
+
+
+# %% wrong saved-tensor: any version but 0
+# says: You refuse every version other than 0. A tensor that was changed before it was saved is all
+# right: note the version at saving.
+class SavedTensor:
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def get(self):
+        if self.tensor is None:
+            raise RuntimeError("released")
+        if self.tensor._version > 0:
+            raise RuntimeError("changed")
+        return self.tensor
+
+    def release(self):
+        self.tensor = None
+
+
+# %% wrong saved-tensor: values compared with a copy
+# says: You keep a copy and compare all numbers. That costs the memory which was to be saved, works
+# for tensors only, and sees changes through .data, but none that was taken back.
+class SavedTensor:
+    def __init__(self, tensor):
+        self.tensor, self.copy = tensor, tensor.clone()
+
+    def get(self):
+        if self.tensor is None:
+            raise RuntimeError("released")
+        if not bool((self.tensor == self.copy).all()):
+            raise RuntimeError("changed")
+        return self.tensor
+
+    def release(self):
+        self.tensor = self.copy = None
+
+
+# %% wrong saved-tensor: another error
+# says: You notice it, but raise another class of error. The engine's users expect a RuntimeError.
+class SavedTensor:
+    def __init__(self, tensor):
+        self.tensor, self.version = tensor, tensor._version
+
+    def get(self):
+        if self.tensor is None or self.tensor._version != self.version:
+            raise ValueError("changed or released")
+        return self.tensor
+
+    def release(self):
+        self.tensor = None
+
+
+# %% wrong saved-tensor: it complains once only
+# says: The second get() gives the changed tensor. You renew the note when you find a change; a
+# tensor that was spoilt stays spoilt.
+class SavedTensor:
+    def __init__(self, tensor):
+        self.tensor, self.version = tensor, tensor._version
+
+    def get(self):
+        if self.tensor is None:
+            raise RuntimeError("released")
+        before, self.version = self.version, self.tensor._version
+        if before != self.version:
+            raise RuntimeError("changed")
+        return self.tensor
+
+    def release(self):
+        self.tensor = None
+
+
+# %% wrong saved-tensor: release only marks
+# says: After release() your box still holds the tensor, so its memory isn't freed. Set the
+# attribute to None.
+class SavedTensor:
+    def __init__(self, tensor):
+        self.tensor, self.version, self.released = tensor, tensor._version, False
+
+    def get(self):
+        if self.released or self.tensor._version != self.version:
+            raise RuntimeError("changed or released")
+        return self.tensor
+
+    def release(self):
+        self.released = True
+
+
+# %% wrong saved-tensor: None after release
+# says: After release() your get() gives None. A formula would then fail at some later place with a
+# strange message: raise the RuntimeError here.
+class SavedTensor:
+    def __init__(self, tensor):
+        self.tensor, self.version = tensor, tensor._version
+
+    def get(self):
+        if self.tensor is not None and self.tensor._version != self.version:
+            raise RuntimeError("changed")
+        return self.tensor
+
+    def release(self):
+        self.tensor = None
+
+
+# %% right predict-raises: tried out
+def _a():
+    h = x * 2
+    y = h + 1
+    h += 5
+    return y
+
+
+def _b():
+    y = x.exp()
+    y += 1
+    return y
+
+
+def _c():
+    h = x * 2
+    y = h.exp()
+    h += 1
+    return y
+
+
+def _d():
+    y = x * 2
+    x.add_(1)
+    return y
+
+
+def _e():
+    h = x * 1
+    y = h[0] * h[1]
+    h[2] = 7.0
+    return y
+
+
+def _f():
+    h = x * 1
+    h += 5
+    return h * h
+
+
+def _g():
+    a, b, _ = (x * 1).unbind()
+    a *= 2
+    return a + b
+
+
+def _h():
+    y = x.exp()
+    y.detach().zero_()
+    return y
+
+
+raises = {}
+for _name, _program in zip("ABCDEFGH", (_a, _b, _c, _d, _e, _f, _g, _h)):
+    x = tg.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    try:
+        _y = _program()
+    except RuntimeError:
+        raises[_name] = "change"
+        continue
+    try:
+        _y.sum().backward()
+        raises[_name] = "runs"
+    except RuntimeError:
+        raises[_name] = "backward"
+
+# %% wrong predict-raises: every change after use is refused
+# says: You take every tensor that was used for saved. A holds: the slope of h + 1 needs nothing.
+# And in C it is exp's result that is saved, not h.
+raises = {"A": "backward", "B": "backward", "C": "backward", "D": "change", "E": "backward",
+          "F": "runs", "G": "change", "H": "backward"}  # fmt: skip
+
+# %% wrong predict-raises: exp saves its input
+# says: The slope of exp is its result, so the result is saved. In C the input may be changed
+# afterwards, in B the result may not.
+raises = {"A": "runs", "B": "runs", "C": "backward", "D": "change", "E": "backward",
+          "F": "runs", "G": "change", "H": "runs"}  # fmt: skip
+
+# %% wrong predict-raises: element by element
+# says: E changes an element that nobody multiplied, but the counter belongs to the whole memory. It
+# is refused: better one refusal too many than a wrong gradient.
+raises = {"A": "runs", "B": "backward", "C": "runs", "D": "change", "E": "runs",
+          "F": "runs", "G": "change", "H": "backward"}  # fmt: skip
+
+# %% wrong predict-raises: a leaf found out in backward
+# says: D stops at the line `x += 1`. Whether somebody has saved the leaf doesn't matter: a leaf
+# that requires a gradient is never changed inside a recorded calculation.
+raises = {"A": "runs", "B": "backward", "C": "runs", "D": "backward", "E": "backward",
+          "F": "runs", "G": "change", "H": "backward"}  # fmt: skip
+
+# %% wrong predict-raises: detach as an open door
+# says: In H, detach() shares the counter with y, so zero_() is counted for y. The open door is
+# .data.
+raises = {"A": "runs", "B": "backward", "C": "runs", "D": "change", "E": "backward",
+          "F": "runs", "G": "change", "H": "runs"}  # fmt: skip
+
+# %% wrong predict-raises: a change before the use
+# says: In F the change comes before the product saves h. The version is noted when it is saved, and
+# nothing happens after that.
+raises = {"A": "runs", "B": "backward", "C": "runs", "D": "change", "E": "backward",
+          "F": "backward", "G": "change", "H": "backward"}  # fmt: skip
+
+# %% wrong predict-raises: one of several views
+# says: In G three views were made by one operation. Changing one would need a history of its own
+# for it, and that is refused at once.
+raises = {"A": "runs", "B": "backward", "C": "runs", "D": "change", "E": "backward",
+          "F": "runs", "G": "runs", "H": "backward"}  # fmt: skip
+
+
+# %% right buffer: everything by the constructor
+class Buffer:
+    def __init__(self, array, counter=None):
+        self.array = array
+        self.counter = counter or [0]
+
+    _version = property(lambda self: self.counter[0])
+
+    def add_(self, value):
+        self.array[:] = self.array + value
+        self.counter[0] += 1
+        return self
+
+    def part(self, index):
+        return Buffer(self.array[index], self.counter)
+
+    def detach(self):
+        return Buffer(self.array.view(), self.counter)
+
+    def data(self):
+        return Buffer(self.array.view(), [0])
+
+    def clone(self):
+        return Buffer(self.array + 0.0, [0])
+
+
+# %% right open-doors: a function for one door
+def _measure(door):
+    x = tg.tensor([0.0, 1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    door(y)
+    try:
+        y.sum().backward()
+    except RuntimeError as error:
+        return type(error).__name__
+    return [float(g) for g in x.grad]
+
+
+gradients = {name: _measure(door) for name, door in doors.items()}
+
+# %% right open-doors: with autograd.grad
+gradients = dict.fromkeys(doors, "RuntimeError")
+for name in doors:
+    x = tg.tensor([0.0, 1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    doors[name](y)
+    try:
+        (grad,) = tg.autograd.grad(y.sum(), x)
+    except RuntimeError:
+        continue
+    gradients[name] = grad.tolist()
+
+# %% wrong open-doors: backward before the change
+# says: You ran backward before the door was opened. Nothing needs the numbers any more then, and
+# all doors look safe.
+gradients = {}
+for name, door in doors.items():
+    x = tg.tensor([0.0, 1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    y.sum().backward()
+    door(y)
+    gradients[name] = x.grad.tolist()
+
+# %% wrong open-doors: one x for all doors
+# says: x was made once, so each door's gradient is added to those of the doors before. Start anew
+# for each.
+gradients = {}
+x = tg.tensor([0.0, 1.0, 2.0], requires_grad=True)
+for name, door in doors.items():
+    y = x.exp()
+    door(y)
+    try:
+        y.sum().backward()
+        gradients[name] = x.grad.tolist()
+    except RuntimeError:
+        gradients[name] = "RuntimeError"
+
+# %% wrong open-doors: the input changed
+# says: You opened the doors on x. exp has saved its result y, so change y.
+gradients = {}
+for name, door in doors.items():
+    x = tg.tensor([0.0, 1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    try:
+        door(x)
+        y.sum().backward()
+        gradients[name] = x.grad.tolist()
+    except RuntimeError:
+        gradients[name] = "RuntimeError"
+
+# %% wrong open-doors: the first error ends it
+# says: The third door raised an error, and your loop ended there. Catch the RuntimeError and note
+# it.
+gradients = {}
+for name, door in doors.items():
+    x = tg.tensor([0.0, 1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    door(y)
+    y.sum().backward()
+    gradients[name] = x.grad.tolist()
+
+# %% wrong open-doors: y instead of the gradient
+# says: You noted the changed values of y. They do look like the gradient of exp, but without a
+# change too, and the doors that stop are missing. Run backward and note x.grad.
+gradients = {}
+for name, door in doors.items():
+    x = tg.tensor([0.0, 1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    door(y)
+    gradients[name] = y.tolist()
+
+
+# %% right repair-step: two passes, then the steps
+def train_step(w, v, x, target, lr):
+    hidden = (x * w).tanh()
+    hidden = hidden + x
+    fit = ((hidden * v - target) ** 2).mean()
+    size = 0.1 * (hidden * v * v).mean()
+    w.grad = v.grad = None
+    fit.backward(retain_graph=True)
+    size.backward()
+    with tg.no_grad():
+        for parameter in (w, v):
+            parameter.sub_(lr * parameter.grad)
+    return fit.item() + size.item()
+
+
+# %% right repair-step: gradients asked for, steps by the optimizer
+def train_step(w, v, x, target, lr):
+    hidden = x + tg.tanh(x * w)
+    loss = ((hidden * v - target) ** 2).mean() + 0.1 * (hidden * v * v).mean()
+    w.grad, v.grad = tg.autograd.grad(loss, (w, v))
+    tg.optim.SGD([w, v], lr=lr).step()
+    return loss.item()
+
+
+# %% wrong repair-step: .data everywhere
+# says: It runs, and trains something else: tanh's slope is computed from the overwritten hidden,
+# and the second loss from the new v. .data has silenced both errors and mended none.
+def train_step(w, v, x, target, lr):
+    hidden = (x * w).tanh()
+    hidden.data += x
+    fit = ((hidden * v - target) ** 2).mean()
+    size = 0.1 * (hidden * v * v).mean()
+    w.grad = v.grad = None
+    fit.backward(retain_graph=True)
+    v.data -= lr * v.grad
+    size.backward()
+    w.data -= lr * w.grad
+    return fit.item() + size.item()
+
+
+# %% wrong repair-step: .data for the weights
+# says: hidden is mended. But v is still changed between the two passes, through .data: the slope of
+# w by the second loss is taken at the new v, and v takes no step for that loss.
+def train_step(w, v, x, target, lr):
+    hidden = (x * w).tanh() + x
+    fit = ((hidden * v - target) ** 2).mean()
+    size = 0.1 * (hidden * v * v).mean()
+    w.grad = v.grad = None
+    fit.backward(retain_graph=True)
+    v.data -= lr * v.grad
+    size.backward()
+    w.data -= lr * w.grad
+    return fit.item() + size.item()
+
+
+# %% wrong repair-step: .data for hidden
+# says: The weights' steps are mended. But `hidden.data += x` overwrites unseen what tanh has saved:
+# the slope of w is wrong.
+def train_step(w, v, x, target, lr):
+    hidden = (x * w).tanh()
+    hidden.data += x
+    fit = ((hidden * v - target) ** 2).mean()
+    size = 0.1 * (hidden * v * v).mean()
+    w.grad = v.grad = None
+    (fit + size).backward()
+    with tg.no_grad():
+        v -= lr * v.grad
+        w -= lr * w.grad
+    return fit.item() + size.item()
+
+
+# %% wrong repair-step: the step between the passes
+# says: Under no_grad v may be changed, but it is counted, and the second pass still needs the old
+# v. Run all backward passes first.
+def train_step(w, v, x, target, lr):
+    hidden = (x * w).tanh() + x
+    fit = ((hidden * v - target) ** 2).mean()
+    size = 0.1 * (hidden * v * v).mean()
+    w.grad = v.grad = None
+    fit.backward(retain_graph=True)
+    with tg.no_grad():
+        v -= lr * v.grad
+    size.backward()
+    with tg.no_grad():
+        w -= lr * w.grad
+    return fit.item() + size.item()
+
+
+# %% wrong repair-step: the second loss computed anew
+# says: You compute the second loss again after v has moved. So its slope is taken at another point,
+# and v takes no step for it. Both slopes belong to the weights before the step.
+def train_step(w, v, x, target, lr):
+    hidden = (x * w).tanh() + x
+    fit = ((hidden * v - target) ** 2).mean()
+    before = fit.item() + 0.1 * (hidden * v * v).mean().item()
+    w.grad = v.grad = None
+    fit.backward(retain_graph=True)
+    with tg.no_grad():
+        v -= lr * v.grad
+    (0.1 * (hidden * v * v).mean()).backward()
+    with tg.no_grad():
+        w -= lr * w.grad
+    return before
+
+
+# %% wrong repair-step: new tensors for the weights
+# says: `v = v - …` gives the name v inside the function to a new tensor. The caller's weights stay
+# where they were: change them in place.
+def train_step(w, v, x, target, lr):
+    hidden = (x * w).tanh() + x
+    fit = ((hidden * v - target) ** 2).mean()
+    size = 0.1 * (hidden * v * v).mean()
+    w.grad = v.grad = None
+    (fit + size).backward()
+    with tg.no_grad():
+        v = v - lr * v.grad
+        w = w - lr * w.grad
+    return fit.item() + size.item()
+
+
+# %% wrong repair-step: hidden still overwritten
+# says: `hidden += x` still overwrites what tanh has saved, whatever is done about the steps. Write
+# hidden = hidden + x.
+def train_step(w, v, x, target, lr):
+    hidden = (x * w).tanh()
+    hidden += x
+    fit = ((hidden * v - target) ** 2).mean()
+    size = 0.1 * (hidden * v * v).mean()
+    w.grad = v.grad = None
+    (fit + size).backward()
+    with tg.no_grad():
+        v -= lr * v.grad
+        w -= lr * w.grad
+    return fit.item() + size.item()
+
+
+# %% wrong repair-step: all under no_grad
+# says: Under no_grad nothing is recorded, so there is nothing to run backward. Only the steps
+# belong there.
+def train_step(w, v, x, target, lr):
+    with tg.no_grad():
+        hidden = (x * w).tanh() + x
+        fit = ((hidden * v - target) ** 2).mean()
+        size = 0.1 * (hidden * v * v).mean()
+        w.grad = v.grad = None
+        (fit + size).backward()
+        v -= lr * v.grad
+        w -= lr * w.grad
+    return fit.item() + size.item()
+
+
+# %% right clip-in-place: from the result
+class Clip(Function):
+    @staticmethod
+    def forward(ctx, x, limit):
+        ctx.mark_dirty(x)
+        x.clamp_(-limit, limit)
+        ctx.save_for_backward(x)
+        ctx.limit = limit
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return tg.where(x.abs() == ctx.limit, tg.zeros_like(g), g), None
+
+
+# %% right clip-in-place: the mask as an attribute
+class Clip(Function):
+    @staticmethod
+    def forward(ctx, x, limit):
+        ctx.outside = (x >= limit) | (x <= -limit)
+        ctx.mark_dirty(x)
+        x[x > limit] = limit
+        x[x < -limit] = -limit
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        return g.masked_fill(ctx.outside, 0.0), None
+
+
+# %% wrong clip-in-place: not marked
+# says: The result's gradient is right, that of the tensor you changed isn't: without mark_dirty it
+# keeps its old history.
+class Clip(Function):
+    @staticmethod
+    def forward(ctx, x, limit):
+        ctx.save_for_backward(x.abs() < limit)
+        x.clamp_(-limit, limit)
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        (inside,) = ctx.saved_tensors
+        return g * inside, None
+
+
+# %% wrong clip-in-place: not in place
+# says: clamp without an underscore makes a new tensor: the one you were given isn't clipped.
+class Clip(Function):
+    @staticmethod
+    def forward(ctx, x, limit):
+        ctx.save_for_backward(x.abs() < limit)
+        return x.clamp(-limit, limit)
+
+    @staticmethod
+    def backward(ctx, g):
+        (inside,) = ctx.saved_tensors
+        return g * inside, None
+
+
+# %% wrong clip-in-place: another tensor returned
+# says: What is marked dirty has to be returned itself, so that it can get its new history. A clone
+# is another tensor.
+class Clip(Function):
+    @staticmethod
+    def forward(ctx, x, limit):
+        ctx.save_for_backward(x.abs() < limit)
+        x.clamp_(-limit, limit)
+        ctx.mark_dirty(x)
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, g):
+        (inside,) = ctx.saved_tensors
+        return g * inside, None
+
+
+# %% wrong clip-in-place: asked too late
+# says: You ask what is within the limits after the clip. By then everything is, so every gradient
+# passes.
+class Clip(Function):
+    @staticmethod
+    def forward(ctx, x, limit):
+        x.clamp_(-limit, limit)
+        ctx.save_for_backward(x.abs() <= limit)
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        (inside,) = ctx.saved_tensors
+        return g * inside, None
+
+
+# %% wrong clip-in-place: one side forgotten
+# says: `x < limit` is also true far below -limit. There the result doesn't move either, so no
+# gradient passes.
+class Clip(Function):
+    @staticmethod
+    def forward(ctx, x, limit):
+        ctx.save_for_backward(x < limit)
+        x.clamp_(-limit, limit)
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        (inside,) = ctx.saved_tensors
+        return g * inside, None
+
+
+# %% wrong clip-in-place: the gradient clipped
+# says: You clip the gradient. It passes unchanged where the value was inside and not at all where
+# it was outside.
+class Clip(Function):
+    @staticmethod
+    def forward(ctx, x, limit):
+        ctx.limit = limit
+        x.clamp_(-limit, limit)
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        return g.clamp(-ctx.limit, ctx.limit), None
+
+
+# %% wrong clip-in-place: no None for the limit
+# says: forward has two arguments: return None for the limit.
+class Clip(Function):
+    @staticmethod
+    def forward(ctx, x, limit):
+        ctx.save_for_backward(x.abs() < limit)
+        x.clamp_(-limit, limit)
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        (inside,) = ctx.saved_tensors
+        return g * inside
+
+
+# %% right predict-views: asked
+_x = tg.ones(2, 2, requires_grad=True)
+_h = _x * 3
+_row, _column = _h[0], _h[:, 1]
+_row *= 10
+_column.zero_()
+(_h.sum() + _row.sum()).backward()
+rewritten = {"h": _h.tolist(), "row": _row.tolist(), "x.grad": _x.grad.tolist()}
+rewritten["h.grad_fn.name()"] = _h.grad_fn.name()
+
+# %% wrong predict-views: the row as it was
+# says: The row is a window on h, so it sees what the column's zero_() has done at the crossing.
+rewritten = {"h": [[30, 0], [3, 0]], "row": [30, 30], "x.grad": [[60, 30], [3, 0]],
+             "h.grad_fn.name()": "CopySlices"}  # fmt: skip
+
+# %% wrong predict-views: the row counted once
+# says: h[0, 0] is in the loss twice: once in h.sum() and once in row.sum(). Both ways lead through
+# times 10 and times 3.
+rewritten = {"h": [[30, 0], [3, 0]], "row": [30, 0], "x.grad": [[30, 0], [3, 0]],
+             "h.grad_fn.name()": "CopySlices"}  # fmt: skip
+
+# %% wrong predict-views: the zeros let gradients through
+# says: The values are right. But what zero_() wrote is a constant: it depends on x no more, and its
+# gradient is 0.
+rewritten = {"h": [[30, 0], [3, 0]], "row": [30, 0], "x.grad": [[60, 60], [3, 3]],
+             "h.grad_fn.name()": "CopySlices"}  # fmt: skip
+
+# %% wrong predict-views: views as copies
+# says: You take the row and the column for copies. They are windows on the memory of h: what is
+# done to them is done to h.
+rewritten = {"h": [[3, 3], [3, 3]], "row": [30, 30], "x.grad": [[33, 33], [3, 3]],
+             "h.grad_fn.name()": "MulBackward0"}  # fmt: skip
+
+# %% wrong predict-views: the old node
+# says: Values and gradient are right. But h was changed through views, so the multiplication is no
+# longer the last thing that happened to it: CopySlices is on top.
+rewritten = {"h": [[30, 0], [3, 0]], "row": [30, 0], "x.grad": [[60, 0], [3, 0]],
+             "h.grad_fn.name()": "MulBackward0"}  # fmt: skip
+
+# %% wrong predict-views: the row's second part from the old history
+# says: You let the gradient of row.sum() go through the history that the row had at first, without
+# the times 10. A view's history is made anew after a change.
+rewritten = {"h": [[30, 0], [3, 0]], "row": [30, 0], "x.grad": [[33, 0], [3, 0]],
+             "h.grad_fn.name()": "CopySlices"}  # fmt: skip
+
+
+# %% right guarded: a dict of boxes
+class Guarded(Function):
+    def keep(self, *tensors):
+        self.boxes = {place: SavedTensor(t) for place, t in enumerate(tensors)}
+
+    @property
+    def kept(self):
+        found = []
+        for place in sorted(self.boxes):
+            found.append(self.boxes[place].get())
+        return tuple(found)
+
+
+# %% right guarded: map, twice
+class Guarded(Function):
+    def keep(self, *tensors):
+        self.saved_boxes = tuple(map(SavedTensor, tensors))
+
+    kept = property(lambda self: [box.get() for box in self.saved_boxes])
+
+
+# %% wrong guarded: the tensors themselves
+# says: You keep the tensors without boxes, so nobody compares versions. Put each into a
+# SavedTensor, and take it out with get().
+class Guarded(Function):
+    def keep(self, *tensors):
+        self.tensors = tensors
+
+    @property
+    def kept(self):
+        return self.tensors
+
+
+# %% wrong guarded: boxes of clones
+# says: A box with a clone never notices a change, as nobody changes the clone. And it costs the
+# memory of a copy.
+class Guarded(Function):
+    def keep(self, *tensors):
+        self.boxes = [SavedTensor(tensor.clone()) for tensor in tensors]
+
+    @property
+    def kept(self):
+        return tuple(box.get() for box in self.boxes)
+
+
+# %% wrong guarded: one list for all nodes
+# says: `boxes = []` in the class is one list for all nodes, so they find each other's tensors in
+# it. Make a list for each: self.boxes = [...].
+class Guarded(Function):
+    boxes = []  # noqa: RUF012
+
+    def keep(self, *tensors):
+        for tensor in tensors:
+            self.boxes.append(SavedTensor(tensor))
+
+    @property
+    def kept(self):
+        return tuple(box.get() for box in self.boxes)
+
+
+# %% wrong guarded: only the last one
+# says: A loop that sets one attribute keeps the last tensor only. Collect the boxes in a list.
+class Guarded(Function):
+    def keep(self, *tensors):
+        for tensor in tensors:
+            self.box = SavedTensor(tensor)
+
+    @property
+    def kept(self):
+        return (self.box.get(),)
+
+
+# %% wrong guarded: kept is a method
+# says: `ctx.kept` is read without brackets. Write @property above it.
+class Guarded(Function):
+    def keep(self, *tensors):
+        self.boxes = [SavedTensor(tensor) for tensor in tensors]
+
+    def kept(self):
+        return tuple(box.get() for box in self.boxes)
+
+
+# %% wrong guarded: the last one first
+# says: The tensors come back in the wrong order.
+class Guarded(Function):
+    def keep(self, *tensors):
+        self.boxes = [SavedTensor(tensor) for tensor in tensors]
+
+    @property
+    def kept(self):
+        found = []
+        for box in self.boxes:
+            found.insert(0, box.get())
+        return tuple(found)
+
+
+# %% wrong guarded: a single one without its tuple
+# says: For one tensor you return the tensor itself. `(y,) = ctx.kept` needs a tuple of one.
+class Guarded(Function):
+    def keep(self, *tensors):
+        self.boxes = [SavedTensor(tensor) for tensor in tensors]
+
+    @property
+    def kept(self):
+        found = tuple(box.get() for box in self.boxes)
+        return found if len(found) > 1 else found[0]

@@ -1,0 +1,521 @@
+"""What the checks of lesson 07 try.
+
+A case changes memory in some way and reports values, versions, and whether an error came. No
+expected value stands here: the lesson's reference answer goes through the same changes.
+"""
+
+import gc
+import weakref
+
+import numpy as np
+
+import tinygrad_course as tg
+from course.checks import Exercise
+
+
+def normal(rng, *shape, requires_grad=True):
+    """A leaf tensor of standard normal numbers, in float64."""
+    return tg.tensor(rng.standard_normal(shape), requires_grad=requires_grad)
+
+
+def outcome(action):
+    """What an action returns, or the word RuntimeError."""
+    try:
+        return action()
+    except RuntimeError:
+        return "RuntimeError"
+
+
+# --- Predict: versions ----------------------------------------------------------------------------
+
+predict_versions = Exercise(
+    "predict-versions",
+    answer="versions",
+    title="Predict the versions",
+    points=4,
+    minutes=4,
+    difficulty=1,
+    hints=(
+        "First say who shares a counter with `a`: a view does, `detach()` does. `.data` and "
+        "`clone()` have one of their own.",
+        "Then count the changes made through those that share: `b += 1`, `b[0] = 3`, one more "
+        "through c, and one at the end.",
+        "`d` starts at 0 and is changed twice. `e` is a new tensor that nobody changes.",
+    ),
+)
+
+
+@predict_versions.case("those that share a counter", points=2)
+def sharing(versions, rng):
+    return [versions["a"], versions["b"], versions["c"]]
+
+
+@predict_versions.case("those that don't", points=2)
+def not_sharing(versions, rng):
+    return [versions["d"], versions["e"]]
+
+
+# --- A buffer with a counter ----------------------------------------------------------------------
+
+buffer = Exercise(
+    "buffer",
+    answer="Buffer",
+    title="Memory that counts its changes",
+    points=8,
+    minutes=12,
+    difficulty=2,
+    hints=(
+        "The counter is a list of one number. A new buffer makes a new list, `[0]`; a buffer that "
+        "shares gets the list of the other.",
+        "`def __init__(self, array, counter=None)`: keep `array`, and `counter` or a new `[0]`. "
+        "`_version` is a property that gives `self.counter[0]`.",
+        "To add into the memory, write `self.array[...] += value`. `self.array = self.array + "
+        "value` would make a new array, and nobody else would see it.",
+        "`part` and `detach` pass `self.counter` on, `data` and `clone` don't. `clone` copies "
+        "the array.",
+    ),
+)
+
+
+def state(**buffers):
+    return {name: [b.array.copy(), b._version] for name, b in buffers.items()}
+
+
+@buffer.case("a buffer on its own", points=1)
+def buffer_alone(answer, rng):
+    b = answer(rng.standard_normal(3))
+    before = b._version
+    returned = b.add_(2.0)
+    return {"before": before, **state(b=b), "returns itself": returned is b}
+
+
+@buffer.case("parts share memory and counter", points=2)
+def buffer_parts(answer, rng):
+    b = answer(np.zeros((3, 2)))
+    first, last = b.part(slice(0, 2)), b.part(slice(1, 3))
+    first.add_(1.0)
+    last.part((slice(None), slice(0, 1))).add_(10.0)
+    b.add_(0.5)
+    return state(b=b, first=first, last=last)
+
+
+@buffer.case("detach shares the counter", points=1)
+def buffer_detach(answer, rng):
+    b = answer(np.zeros(3))
+    other = b.detach()
+    other.add_(1.0)
+    return state(b=b, other=other)
+
+
+@buffer.case("data shares the memory only", points=2)
+def buffer_data(answer, rng):
+    b = answer(np.zeros(3))
+    b.add_(1.0)
+    other = b.data()
+    other.add_(1.0).add_(1.0)
+    return state(b=b, other=other)
+
+
+@buffer.case("clone shares nothing", points=1)
+def buffer_clone(answer, rng):
+    b = answer(np.zeros(3))
+    b.add_(1.0)
+    other = b.clone()
+    b.add_(5.0)
+    return state(b=b, other=other)
+
+
+@buffer.case("any sequence of changes", points=1, examples=8)
+def buffer_any(answer, rng, size):
+    buffers = [answer(np.zeros(4))]
+    for _ in range(2 * size):
+        picked = buffers[rng.integers(len(buffers))]
+        kind = rng.integers(6)
+        if kind < 2:
+            picked.add_(float(rng.integers(1, 9)))
+        else:
+            make = (lambda b: b.part(slice(0, 2)), *map(_method, ("detach", "data", "clone")))
+            buffers.append(make[kind - 2](picked))
+    return state(**{f"buffer {i}": b for i, b in enumerate(buffers)})
+
+
+def _method(name):
+    return lambda b: getattr(b, name)()
+
+
+# --- A saved tensor -------------------------------------------------------------------------------
+
+saved_tensor = Exercise(
+    "saved-tensor",
+    answer="SavedTensor",
+    title="Saved, with a note of the version",
+    points=6,
+    minutes=10,
+    difficulty=2,
+    hints=(
+        "Keep two things at the start: the tensor, and the number `tensor._version`.",
+        "In `get`, compare `self.tensor._version` with the number you kept. Unequal: `raise "
+        "RuntimeError(...)`.",
+        "`release` sets `self.tensor = None`, so that the memory can be freed. `get` looks for "
+        "that first and raises a RuntimeError as well.",
+    ),
+)
+
+
+class Counted:
+    """Something that has a version and is no tensor."""
+
+    def __init__(self):
+        self._version = 3
+
+
+@saved_tensor.case("unchanged, it comes back itself", points=1)
+def saved_itself(answer, rng):
+    x, counted = normal(rng, 3), Counted()
+    box, other = answer(x), answer(counted)
+    return [box.get() is x, box.get() is x, other.get() is counted]
+
+
+@saved_tensor.case("a change is noticed", points=1)
+def saved_changed(answer, rng):
+    x, counted = tg.zeros(3), Counted()
+    box, other = answer(x), answer(counted)
+    x += 1
+    counted._version += 1
+    seen = [outcome(lambda: box.get() is x) for _ in range(2)]
+    return {"twice": seen, "no tensor": outcome(lambda: other.get() is counted)}
+
+
+@saved_tensor.case("so is one through a view or a detached tensor, or one taken back", points=1)
+def saved_shared(answer, rng):
+    seen = []
+    for change in (
+        lambda x: x[0].fill_(5.0),
+        lambda x: x.detach().mul_(2),
+        lambda x: x.add_(1).sub_(1),
+    ):
+        x = tg.ones(3)
+        box = answer(x)
+        change(x)
+        seen.append(outcome(lambda box=box, x=x: box.get() is x))
+    return seen
+
+
+@saved_tensor.case("only changes after it was saved count", points=1)
+def saved_later(answer, rng):
+    x = tg.zeros(3)
+    x += 1
+    box = answer(x)
+    x.data.add_(1)
+    return outcome(lambda: box.get() is x)
+
+
+@saved_tensor.case("after release it is gone", points=2)
+def saved_released(answer, rng):
+    x = tg.zeros(3)
+    watch, box = weakref.ref(x), answer(x)
+    del x
+    gc.collect()
+    kept = watch() is not None
+    box.release()
+    gc.collect()
+    # Not the object itself: what it is said to return may be anything.
+    got = outcome(lambda: "something" if box.get() is not None else "None")
+    return {"kept before": kept, "get": got, "memory freed": watch() is None}
+
+
+# --- Predict: who refuses, and when ---------------------------------------------------------------
+
+predict_raises = Exercise(
+    "predict-raises",
+    answer="raises",
+    title="Predict what is refused, and when",
+    points=6,
+    minutes=8,
+    difficulty=2,
+    hints=(
+        "Ask three questions of each program. Is the changed tensor a leaf, or one of several "
+        "views from one call? Then it is refused at the change.",
+        "If not: which memory was saved before the change? `exp` saves its result, a product its "
+        "factors, `h + 1` and `x * 2` nothing that is changed here.",
+        "The counter belongs to the whole memory: E changes another element than those that were "
+        "multiplied. And `detach()` shares the counter.",
+    ),
+)
+
+
+@predict_raises.case("A and B", points=1)
+def raises_ab(raises, rng):
+    return [raises["A"], raises["B"]]
+
+
+@predict_raises.case("C and D", points=1)
+def raises_cd(raises, rng):
+    return [raises["C"], raises["D"]]
+
+
+@predict_raises.case("E and F", points=2)
+def raises_ef(raises, rng):
+    return [raises["E"], raises["F"]]
+
+
+@predict_raises.case("G and H", points=2)
+def raises_gh(raises, rng):
+    return [raises["G"], raises["H"]]
+
+
+# --- Experiment: the open doors -------------------------------------------------------------------
+
+open_doors = Exercise(
+    "open-doors",
+    answer="gradients",
+    title="Measure what comes through the doors",
+    points=5,
+    minutes=8,
+    difficulty=2,
+    hints=(
+        "For each door make `x` anew, so that no gradient of the door before is in it.",
+        "Compute `y = x.exp()`, call `door(y)`, then `y.sum().backward()` inside `try:`.",
+        "After backward, `gradients[name] = x.grad.tolist()`. In `except RuntimeError:`, "
+        '`gradients[name] = "RuntimeError"`.',
+    ),
+)
+
+
+@open_doors.case("who is stopped", points=2)
+def stopped(gradients, rng):
+    return {name: gradients[name] == "RuntimeError" for name in ("data", "detach", "numpy", "view")}
+
+
+@open_doors.case("the gradient without a change", points=1)
+def unchanged(gradients, rng):
+    return gradients["nothing"]
+
+
+@open_doors.case("the gradients through open doors", points=2)
+def through(gradients, rng):
+    return [gradients["data"], gradients["numpy"]]
+
+
+# --- Repair a training step -----------------------------------------------------------------------
+
+repair_step = Exercise(
+    "repair-step",
+    answer="train_step",
+    title="Repair a training step",
+    points=7,
+    minutes=10,
+    difficulty=3,
+    hints=(
+        "`tanh` saves its result, and `hidden += x` overwrites it. What makes a new tensor "
+        "instead?",
+        "Both slopes are to be taken before the step. So no weight may change until all backward "
+        "passes have run.",
+        "`(fit + size).backward()` is one pass for both parts. Two passes work as well; then add "
+        "up before you step.",
+        "The steps go under `with tg.no_grad():`, where leaves may be changed in place.",
+    ),
+)
+
+
+def steps(answer, rng, count):
+    w, v = normal(rng, 1), normal(rng, 1)
+    x = normal(rng, 6, requires_grad=False)
+    losses = [answer(w, v, x, 1.5 * x, 0.1) for _ in range(count)]
+    return w, v, losses
+
+
+@repair_step.case("w after one step", points=2)
+def step_w(answer, rng):
+    return steps(answer, rng, 1)[0].item()
+
+
+@repair_step.case("v after one step", points=2)
+def step_v(answer, rng):
+    return steps(answer, rng, 1)[1].item()
+
+
+@repair_step.case("the losses of five steps", points=2)
+def step_losses(answer, rng):
+    return steps(answer, rng, 5)[2]
+
+
+@repair_step.case("the weights stay leaves", points=1)
+def step_leaves(answer, rng):
+    w, v, _ = steps(answer, rng, 2)
+    return [[p.is_leaf, p.requires_grad, p._version > 0] for p in (w, v)]
+
+
+# --- A clip in place ------------------------------------------------------------------------------
+
+clip_in_place = Exercise(
+    "clip-in-place",
+    answer="Clip",
+    title="Clip in place",
+    points=6,
+    minutes=10,
+    difficulty=2,
+    hints=(
+        "`x.clamp_(-limit, limit)` changes x in place. After it, tell the engine: "
+        "`ctx.mark_dirty(x)`, and return x itself.",
+        "Where was the value strictly inside? `x.abs() < limit` says so, as a tensor of booleans. "
+        "It can be saved like any tensor.",
+        "`backward` returns `g` times that mask, and `None` for the limit.",
+    ),
+)
+
+
+def clipped(answer, rng, through_result):
+    x, limit = normal(rng, 6), 0.7
+    h = x * 1
+    result = answer.apply(h, limit)
+    weights = normal(rng, 6, requires_grad=False)
+    ((result if through_result else h) * weights).sum().backward()
+    return {"x": x.detach().clone(), "h": h.detach(), "gradient": x.grad, "same": result is h}
+
+
+@clip_in_place.case("used through what apply returns", points=2)
+def clip_result(answer, rng):
+    seen = clipped(answer, rng, through_result=True)
+    return {name: seen[name] for name in ("x", "h", "gradient")}
+
+
+@clip_in_place.case("used through the tensor that was changed", points=2)
+def clip_changed(answer, rng):
+    return clipped(answer, rng, through_result=False)
+
+
+@clip_in_place.case("a leaf is refused, and who saved the old values notices", points=2)
+def clip_refused(answer, rng):
+    leaf, x = normal(rng, 3), normal(rng, 3)
+    h = x * 1
+    square = (h * h).sum()
+    answer.apply(h, 0.5)
+    return {
+        "leaf": outcome(lambda: str(answer.apply(leaf, 0.5).shape)),
+        "square": outcome(lambda: square.backward()),
+    }
+
+
+# --- Predict: changes through views ---------------------------------------------------------------
+
+predict_views = Exercise(
+    "predict-views",
+    answer="rewritten",
+    title="Predict changes through views",
+    points=5,
+    minutes=8,
+    difficulty=3,
+    hints=(
+        "First the values. `h` starts as a table of threes; the row and the column are windows "
+        "on it, and they cross at `h[0, 1]`.",
+        "Then the gradient of each of the four: the loss contains `h[0, 0]` twice, once by h and "
+        "once by the row, and `h[1, 0]` once. The column has become a constant.",
+        "On the way to `x`, the first row goes through times 10 and times 3, the second through "
+        "times 3 only. The last change of `h` came through a view: which node is on top then?",
+    ),
+)
+
+
+@predict_views.case("the values", points=2)
+def view_values(rewritten, rng):
+    return [rewritten["h"], rewritten["row"]]
+
+
+@predict_views.case("the gradient", points=2)
+def view_gradient(rewritten, rng):
+    return rewritten["x.grad"]
+
+
+@predict_views.case("the node", points=1)
+def view_node(rewritten, rng):
+    return rewritten["h.grad_fn.name()"]
+
+
+# --- Guarded functions ----------------------------------------------------------------------------
+
+guarded = Exercise(
+    "guarded",
+    answer="Guarded",
+    title="Your guard in a Function",
+    points=8,
+    minutes=12,
+    difficulty=3,
+    needs=("saved-tensor",),
+    hints=(
+        "`keep(self, *tensors)` gets any number of tensors. `self` is the context, so it is a "
+        "good place for a list of boxes.",
+        "Make the boxes in `keep`: that is the moment whose version counts. One `SavedTensor` "
+        "for each tensor, in a list of this node's own.",
+        "`kept` is a property, because `ctx.kept` is read without brackets: put `@property` above "
+        "`def kept(self):`.",
+        "It returns `tuple(box.get() for box in self.boxes)`, also if there is one box only.",
+    ),
+)
+
+
+def functions_of(answer):
+    class Tanh(answer):
+        @staticmethod
+        def forward(ctx, x):
+            y = x.tanh()
+            ctx.keep(y)
+            return y
+
+        @staticmethod
+        def backward(ctx, g):
+            (y,) = ctx.kept
+            return g * (1 - y * y)
+
+    class Times(answer):
+        @staticmethod
+        def forward(ctx, a, b):
+            ctx.keep(a, b)
+            return a @ b
+
+        @staticmethod
+        def backward(ctx, g):
+            a, b = ctx.kept
+            return g @ b.t(), a.t() @ g
+
+    return Tanh, Times
+
+
+@guarded.case("one tensor kept", points=1)
+def keep_one(answer, rng):
+    tanh, _ = functions_of(answer)
+    x = normal(rng, 3)
+    (tanh.apply(x) * normal(rng, 3, requires_grad=False)).sum().backward()
+    return x.grad
+
+
+@guarded.case("two tensors kept, in their order", points=2)
+def keep_two(answer, rng):
+    _, times = functions_of(answer)
+    a, b = normal(rng, 2, 3), normal(rng, 3, 2)
+    (times.apply(a, b) * normal(rng, 2, 2, requires_grad=False)).sum().backward()
+    return [a.grad, b.grad]
+
+
+@guarded.case("several nodes in one graph", points=2)
+def keep_apart(answer, rng):
+    tanh, times = functions_of(answer)
+    x, a, b = normal(rng, 2, 3), normal(rng, 3, 3), normal(rng, 3, 2)
+    times.apply(tanh.apply(times.apply(x, a)), b).sum().backward()
+    return [x.grad, a.grad, b.grad]
+
+
+@guarded.case("a change of an output or an input is noticed", points=3)
+def keep_guarded(answer, rng):
+    tanh, times = functions_of(answer)
+    seen = []
+    for which in ("output", "first", "second", "none"):
+        leaf = normal(rng, 2, 2)
+        a, b = leaf * 1, leaf * 2
+        product, y = times.apply(a, b), tanh.apply(leaf)
+        changed = {"output": y, "first": a, "second": b}.get(which)
+        if changed is not None:
+            changed.detach().mul_(3)
+        loss = product.sum() + y.sum()
+        seen.append([which, outcome(lambda loss=loss: loss.backward()), leaf.grad])
+    return seen
