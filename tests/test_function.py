@@ -713,6 +713,30 @@ def test_instance_style_in_place():
     assert x.grad.tolist() == [5, 5]
 
 
+@pytest.mark.parametrize("mark", [False, True])
+def test_sharing_that_only_the_function_knows_of(mark):
+    class Transpose(Function):
+        def forward(self, x):
+            y = tg.from_numpy(x.numpy().T)
+            if mark:
+                self.mark_shared_storage((x, y))
+            return y
+
+        def backward(self, g):
+            return g.t()
+
+    x = leaf(tg, 1, 2).view(1, 2) * 1
+    loss = (x * x).sum()
+    y = Transpose()(x)
+    y += 100
+    assert x.tolist() == [[101, 102]] and (x._version, y._version) == (int(mark), 1)
+    if mark:
+        with pytest.raises(RuntimeError, match="modified by an inplace"):
+            loss.backward()
+    else:
+        loss.backward()
+
+
 def test_instance_style_takes_tensors_only():
     with pytest.raises(TypeError, match="settings to __init__"):
         Cube()(3.0)
