@@ -305,11 +305,11 @@ def build(
     """
     from course import build as builder
     from course.lesson import lesson_folders, load_lesson
-    from course.syllabus import table
+    from course.syllabus import made_table
 
     read = [load_lesson(name) for name in lessons or [f.name for f in lesson_folders()]]
     problems: list[str] = []
-    made_of_all = {} if lessons else {root / "course/content/syllabus.md": table(read)}
+    made_of_all = {} if lessons else made_table(read)
     for made in (*(builder.build(lesson, root, execute=execute) for lesson in read), made_of_all):
         if check:
             problems += builder.stale(made)

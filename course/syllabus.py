@@ -8,11 +8,13 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from course.build import assemble
 from course.lesson import Lesson, content_folder
 
+FILE = "syllabus.toml"
 BOX = re.compile(r"^> \*\*The notes (?:say|ask)\*\*", re.MULTILINE)
 BOX_PARTS = ("**What happens.**", "**Why.**")
 
@@ -30,7 +32,7 @@ class Shown:
 
 def sections() -> list[dict[str, Any]]:
     """The sections of syllabus.toml."""
-    text = (content_folder() / "syllabus.toml").read_text(encoding="utf-8")
+    text = (content_folder() / FILE).read_text(encoding="utf-8")
     found: list[dict[str, Any]] = tomllib.loads(text)["section"]
     return found
 
@@ -64,6 +66,12 @@ def _boxes(cells: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
         if cell["cell_type"] == "markdown" and BOX.search(text) and after["cell_type"] == "code":
             if all(part in text for part in BOX_PARTS):
                 yield cell["id"], text
+
+
+def made_table(lessons: list[Lesson]) -> dict[Path, str]:
+    """The file with the table, for content that has a syllabus."""
+    folder = content_folder()
+    return {folder / "syllabus.md": table(lessons)} if (folder / FILE).is_file() else {}
 
 
 def table(lessons: list[Lesson]) -> str:
