@@ -30,6 +30,7 @@ LAYERS = (
     ("tensor",),
     ("autograd",),
     ("ops",),
+    ("distributed",),
     ("nn", "linalg"),
     ("optim", "utils", "cuda", "serialization", "stubs", "viz", "drawing"),
     ("__init__",),

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import autograd, cuda, linalg, nn, ops, optim, utils
+from . import autograd, cuda, distributed, linalg, nn, ops, optim, utils
 from .autograd import (
     enable_grad,
     inference_mode,
