@@ -102,7 +102,7 @@ conv1d = Exercise(
     "conv1d",
     answer="conv1d",
     title="conv1d with loops",
-    points=8,
+    points=7,
     minutes=12,
     difficulty=2,
     needs=("output-size",),
@@ -138,7 +138,7 @@ def with_channels(answer, rng):
     return try_conv1d(answer, *arrays(rng, (3, 5), (2, 3, 2), (2,)), 1, 0, 1)
 
 
-@conv1d.case("padding and stride", points=2)
+@conv1d.case("padding and stride", points=1)
 def padding_and_stride(answer, rng):
     return try_conv1d(answer, *arrays(rng, (1, 8), (1, 1, 3), (1,)), 3, 2, 1)
 

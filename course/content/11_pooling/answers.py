@@ -236,6 +236,25 @@ def max_pool(x, kernel, stride):
     return values, rows * x.shape[3] + columns
 
 
+# %% wrong max-pool: the last of equal numbers
+# says: On equal numbers you take the last one; the first one wins. Ask whether a number is greater
+# than the best so far, not whether it is as great.
+def max_pool(x, kernel, stride):
+    p, q = ((n - kernel) // stride + 1 for n in x.shape[2:])
+    rows, columns = tg.arange(p).view(-1, 1) * stride, tg.arange(q) * stride
+    best = where = None
+    for i in range(kernel):
+        for j in range(kernel):
+            seen = x[:, :, i : i + p * stride : stride, j : j + q * stride : stride]
+            here = ((rows + i) * x.shape[3] + columns + j).expand(seen.shape)
+            if best is None:
+                best, where = seen, here
+            else:
+                better = seen >= best
+                best, where = tg.where(better, seen, best), tg.where(better, here, where)
+    return best, where
+
+
 # %% wrong max-pool: the mean
 # says: These are the means of the windows. The largest number of each is wanted.
 def max_pool(x, kernel, stride):
