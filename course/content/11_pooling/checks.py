@@ -50,9 +50,9 @@ pool_size = Exercise(
 )
 
 
-@pool_size.case("side by side", points=1)
+@pool_size.case("no stride given", points=1)
 def side_by_side(answer, rng):
-    return [answer(6, 2), answer(7, 2), answer(9, 4), answer(3, 3)]
+    return [answer(6, 2), answer(7, 2), answer(9, 4), answer(3, 3), answer(9, 2, dilation=2)]
 
 
 @pool_size.case("stride, padding and dilation", points=2, examples=6)
