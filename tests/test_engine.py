@@ -6,6 +6,7 @@ Plain backward passes are in test_autograd.
 from __future__ import annotations
 
 import gc
+import itertools
 import threading
 import tracemalloc
 from typing import Any
@@ -13,6 +14,9 @@ from typing import Any
 import pytest
 
 import tinygrad_course as tg
+from tinygrad_course.autograd.node import Node
+from tinygrad_course.ops.broadcasting import _guards
+from tinygrad_course.ops.registry import guards_of
 
 from .death import death
 from .parity.both import attempt, both, refused
@@ -365,3 +369,17 @@ def test_programs_that_once_differed():
 
     found = {name: walks.first_difference(steps) for name, steps in PROGRAMS.items()}
     assert found == dict.fromkeys(found)
+
+
+@pytest.mark.parametrize("saved", list(itertools.product("abcn", repeat=2)), ids=str)
+@pytest.mark.parametrize("number", [False, True])
+def test_short_way_to_guards_is_the_long_one(saved, number) -> None:
+    x, z = tg.ones(2), tg.ones(2)
+    x.add_(1)
+    y = 2.0 if number else tg.ones(2)
+    a, b, c = x._array, y if number else y._array, z._array
+    node = Node((None, None))
+    node.save(*({"a": a, "b": b, "c": c, "n": None}[name] for name in saved))
+    inputs, arrays = ((x,), (a,)) if number else ((x, y), (a, b))
+    long = guards_of(node, inputs, arrays, (c,), (z,))
+    assert _guards(node.saved, x, a, y, b, z, c) == long

@@ -8,9 +8,9 @@ edges; what a node computes is its own business. Lesson 05.
 
 from __future__ import annotations
 
-import heapq
 import warnings
 from collections.abc import Sequence
+from heapq import heappop, heappush
 from typing import Any
 
 from ..device import xp_of
@@ -61,13 +61,13 @@ def run(
                 _add(entering, summed, node, output, grad, create_graph)
     for node in pending:
         if users[node] == 0:
-            heapq.heappush(ready, (-node.order, node))
+            heappush(ready, (-node.order, node))
 
     results: Any
     slots: list[Any] | None
     with _Switch(create_graph):
         while ready:
-            node = heapq.heappop(ready)[1]
+            node = heappop(ready)[1]
             # The list gives its gradients away, so that an accumulator may find itself the only
             # holder of one.
             arrived: Any = tuple(pending.pop(node, ()) or [None] * len(node.outputs))
@@ -96,19 +96,22 @@ def run(
             arrived = None
             place = 0
             for edge in node.edges:
-                if edge is not None and (user := edge[0]) in users:
-                    grad = results[place]
-                    if grad is not None:
-                        slots = pending.get(user)
-                        if slots is None:
-                            slots = pending[user] = [None] * len(user.outputs)
-                        if slots[edge[1]] is None:
-                            slots[edge[1]] = grad
-                        else:
-                            _add(slots, summed, user, edge[1], grad, create_graph)
-                    users[user] -= 1
-                    if users[user] == 0:
-                        heapq.heappush(ready, (-user.order, user))
+                if edge is not None:
+                    user, output = edge
+                    waits = users.get(user)
+                    if waits is not None:
+                        grad = results[place]
+                        if grad is not None:
+                            slots = pending.get(user)
+                            if slots is None:
+                                pending[user] = slots = [None] * len(user.outputs)
+                            if slots[output] is None:
+                                slots[output] = grad
+                            else:
+                                _add(slots, summed, user, output, grad, create_graph)
+                        users[user] = waits - 1
+                        if waits == 1:
+                            heappush(ready, (-user.order, user))
                 place += 1
             # The next accumulator must be the only holder of its gradient.
             results = grad = slots = None

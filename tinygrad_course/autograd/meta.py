@@ -29,28 +29,16 @@ class Meta:
     for some views, whose `origin` says why ("" for all others; see `FROZEN`).
     """
 
-    __slots__ = (
-        "_accumulator",
-        "base",
-        "grad",
-        "hooks",
-        "origin",
-        "own",
-        "requires_grad",
-        "seen",
-        "volatile",
-    )
-
-    def __init__(self, requires_grad: bool = False, volatile: bool = False) -> None:
-        self.requires_grad = requires_grad
-        self.volatile = volatile
-        self.grad: Any = None
-        self.hooks: NodeHooks | None = None
-        self.base: Any = None
-        self.own: Edge | None = None
-        self.seen = 0
-        self.origin = ""
-        self._accumulator: weakref.ref[AccumulateGrad] | None = None
+    # Defaults of the class: a view sets three of them, and an `__init__` costs as much as the view.
+    requires_grad = False
+    volatile = False
+    grad: Any = None
+    hooks: NodeHooks | None = None
+    base: Any = None
+    own: Edge | None = None
+    seen = 0
+    origin = ""
+    _accumulator: weakref.ref[AccumulateGrad] | None = None
 
     def edge(self, tensor: Any) -> Edge | None:
         """Where the gradient of `tensor` goes: its accumulator, the node that made the view, or

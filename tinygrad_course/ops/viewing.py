@@ -64,15 +64,17 @@ def as_view(array: Array, x: Tensor, edge: Edge | None, origin: str = "") -> Ten
     view = _new(Tensor)
     view._array, view._storage, view._counter, view._edge = array, storage, counter, None
     storage.add_window(view)
-    meta = view._meta = Meta()
+    view._meta = meta = Meta()
     source = x._meta
-    meta.base = x
-    if source is not None:
-        meta.volatile = source.volatile
-        if source.base is not None:
-            meta.base = source.base
-            meta.origin = source.origin
-    if origin or not mode.enabled:
-        meta.origin = origin if mode.enabled else "no_grad"
+    if source is None or source.base is None:
+        meta.base = x
+    else:
+        meta.base, meta.origin = source.base, source.origin
+    if source is not None and source.volatile:
+        meta.volatile = True
+    if not mode.enabled:
+        meta.origin = "no_grad"
+    elif origin:
+        meta.origin = origin
     meta.own, meta.seen = edge, counter[0]
     return view

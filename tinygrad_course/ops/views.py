@@ -248,22 +248,24 @@ class Expand(View, fn=""):
                 f"expand(): the number of sizes provided ({len(size)}) must be greater or equal to "
                 f"the number of dimensions in the tensor ({x.ndim})"
             )
-        full, strides = list(size), [0] * extra + list(x.strides)
-        for i in range(len(size) - 1, -1, -1):
-            n = size[i]
-            if i >= extra:
-                have = x.shape[i - extra]
-                if n == -1:
-                    full[i] = have
-                elif have == 1 and n >= 0:
-                    strides[i] = 0 if n != 1 else strides[i]
-                elif have != n:
-                    _complain_expand(x, size, i)
-            elif n < 0:
-                _complain_expand(x, size, i)
-            elif n == 1 and i + 1 < len(size):  # a new dim as unsqueeze would make it
-                strides[i] = full[i + 1] * strides[i + 1]
-        return backend_of(x).window(x, tuple(full), tuple(strides))
+        full: list[int] = []
+        strides: list[int] = []  # from the last dim to the first
+        for n, have, step in zip(size[::-1], x.shape[::-1], x.strides[::-1], strict=False):
+            if n == -1:
+                n = have
+            elif n != have:
+                if have != 1 or n < 0:
+                    _complain_expand(x, size, len(size) - 1 - len(full))
+                step = 0
+            full.append(n)
+            strides.append(step)
+        for n in size[:extra][::-1]:
+            if n < 0:
+                _complain_expand(x, size, len(size) - 1 - len(full))
+            # A new dim of size 1 as unsqueeze would make it.
+            strides.append(full[-1] * strides[-1] if n == 1 and full else 0)
+            full.append(n)
+        return backend_of(x).window(x, tuple(full[::-1]), tuple(strides[::-1]))
 
     def backward(ctx, g):
         (shape,) = ctx.saved
