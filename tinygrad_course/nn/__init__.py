@@ -1,6 +1,6 @@
 """nn: layers, losses and the Module they are built on. Lessons 09 to 13."""
 
-from . import functional, init, modules, utils
+from . import functional, init, modules, parallel, utils
 from .activation import (
     CELU,
     ELU,

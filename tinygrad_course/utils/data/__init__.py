@@ -14,6 +14,7 @@ from .dataset import (
     random_split,
 )
 from .digits import Digits
+from .distributed import DistributedSampler
 from .first_names import FirstNames
 from .japanese_vowels import JapaneseVowels
 from .mnist import MNIST, read_idx
@@ -36,6 +37,7 @@ __all__ = [
     "DataLoader",
     "Dataset",
     "Digits",
+    "DistributedSampler",
     "FirstNames",
     "IterableDataset",
     "JapaneseVowels",
