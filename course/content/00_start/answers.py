@@ -51,3 +51,10 @@ def mean_of_squares(x):
 # has 6 entries.
 def mean_of_squares(x):
     return (x * x).sum() / len(x)
+
+
+# %% wrong mean-of-squares: a Python number
+# says: The number is right, but it is a plain number and no tensor. `item()` takes it out of the
+# tensor, and so does the way through NumPy. Give back the tensor that `mean()` returns.
+def mean_of_squares(x):
+    return (x * x).mean().item()

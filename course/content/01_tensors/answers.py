@@ -27,6 +27,16 @@ made = {
     "LongTensor(2)": ([2], "int64"),
 }
 
+# %% right predict-constructors: dtypes as such, and sizes without a comma
+made = {
+    "Tensor(3, 1)": ((3, 1), tg.float),
+    "Tensor([3, 1])": (2, "torch.float32"),
+    "tensor([3, 1])": (2, "long"),
+    "tensor([[3, 1.0]])": (tg.Size([1, 2]), tg.float32),
+    "tensor(True)": ((), tg.bool),
+    "LongTensor(2)": (2, "tg.int64"),
+}
+
 # %% wrong predict-constructors: sizes taken for data
 # says: `Tensor(3, 1)` and `LongTensor(2)` got whole numbers and no list. The old constructors take
 # those for sizes: the first is a matrix of 3 rows and 1 column.
@@ -179,6 +189,20 @@ def shares_memory(x, y):
 # block, but begin at different places. Ask the storage.
 def shares_memory(x, y):
     return x.data_ptr() == y.data_ptr()
+
+
+# %% wrong shares-memory: asks NumPy whether the bytes overlap
+# says: You ask whether some number of x is a number of y. `x[0]` and `x[2]` have none in common,
+# and still lie in one block, that of x. Compare where the blocks begin: ask the storage.
+def shares_memory(x, y):
+    return np.shares_memory(x.numpy(), y.numpy())
+
+
+# %% wrong shares-memory: the storage objects
+# says: You compare two storage objects. Two calls of `from_numpy` make two of them, over the memory
+# of one array. Compare their addresses.
+def shares_memory(x, y):
+    return x.storage() is y.storage()
 
 
 # %% wrong shares-memory: the same object

@@ -28,24 +28,34 @@ predict_constructors = Exercise(
 )
 
 
+def plain(made, *names):
+    """Shape and dtype as foretold, however they are written: `2` or `(2,)`, `torch.long` or int64."""
+    found = {}
+    for name, (shape, dtype) in entries(made, *names).items():
+        known = getattr(tg, str(dtype).removeprefix("torch.").removeprefix("tg."), dtype)
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        found[name] = (shape, str(known).removeprefix("torch."))
+    return found
+
+
 @predict_constructors.case("the old constructor with sizes", points=1)
 def old_sizes(made, rng):
-    return entries(made, "Tensor(3, 1)", "LongTensor(2)")
+    return plain(made, "Tensor(3, 1)", "LongTensor(2)")
 
 
 @predict_constructors.case("the old constructor with data", points=1)
 def old_data(made, rng):
-    return entries(made, "Tensor([3, 1])")
+    return plain(made, "Tensor([3, 1])")
 
 
 @predict_constructors.case("the new constructor", points=2)
 def new_data(made, rng):
-    return entries(made, "tensor([3, 1])", "tensor([[3, 1.0]])")
+    return plain(made, "tensor([3, 1])", "tensor([[3, 1.0]])")
 
 
 @predict_constructors.case("a single value", points=2)
 def single(made, rng):
-    return entries(made, "tensor(True)")
+    return plain(made, "tensor(True)")
 
 
 # --- Repair: in place -----------------------------------------------------------------------------
