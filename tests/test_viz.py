@@ -141,7 +141,10 @@ def test_chain_of_ten_thousand_nodes() -> None:
     graph = viz.trace(y, {"x": x})
     assert len(graph.nodes) == 10_002
     assert viz.outline(graph).splitlines()[-1] == "... 9802 more nodes"
-    assert "9999 more nodes" in viz.digraph(graph, max_nodes=3).source
+    assert "9999 more nodes" in viz.digraph(graph, max_nodes=3, collapse="none").source
+    folded = viz.fold(graph)
+    assert len(folded.graph.nodes) == 3 and folded.cells[0].count == 10_000
+    assert viz.digraph(graph).source.count("fillcolor") == 3
     assert "9988 more operations" in viz.describe(graph)
 
 
@@ -261,7 +264,7 @@ def test_big_graphs_are_cut_and_say_so() -> None:
     y = x
     for _ in range(20):
         y = y + 1
-    source = viz.make_dot(y, max_nodes=5).source
+    source = viz.make_dot(y, max_nodes=5, collapse="none").source
     assert "... 17 more nodes" in source and source.count("fillcolor") == 5
 
 
@@ -282,7 +285,7 @@ def test_a_system_dot_is_used_by_make_dot(monkeypatch: pytest.MonkeyPatch, tmp_p
 
     monkeypatch.setattr(dot_command, "DOT_BINARY", Path("dot"))
     own = tmp_path / ("dot.exe" if os.name == "nt" else "dot")
-    shutil.copy(viz._program("graphviz-pure") or "", own)
+    shutil.copy(viz.dot.program_named("graphviz-pure") or "", own)
     monkeypatch.setenv("PATH", str(tmp_path))
     viz.make_dot(leaf(2))
     assert Path("dot") == dot_command.DOT_BINARY
@@ -295,7 +298,7 @@ def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_any_program_there_is_the_outline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(viz, "_program", lambda name: None)
+    monkeypatch.setattr(viz.dot, "program_named", lambda name: None)
     x = leaf(2)
     shown = viz.picture(x * 2, {"x <1>": x})._repr_html_()
     assert "pip install graphviz-pure" in shown and "x &lt;1&gt; (leaf) (2,) float32" in shown

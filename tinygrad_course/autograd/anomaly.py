@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from ..device import xp_of
@@ -29,7 +30,7 @@ class _Detector(OpHook):
         self, op: type[Node], args: tuple[Any, ...], results: tuple[Any, ...], node: Node | None
     ) -> None:
         if node is not None:
-            node.metadata["traceback_"] = _users_line()
+            node.metadata["traceback_"] = users_line()
 
     def after_backward(self, node: Node, grads: tuple[Any, ...], results: tuple[Any, ...]) -> None:
         for place, grad in enumerate(results if self.check_nan else ()):
@@ -49,10 +50,15 @@ class _Detector(OpHook):
 _detector = _Detector()
 
 
-def _users_line() -> traceback.FrameSummary | None:
+def users_frame(frame: FrameType) -> bool:
+    """Whether a frame runs code that is none of the engine's."""
+    return not frame.f_code.co_filename.startswith(_ENGINE)
+
+
+def users_line() -> traceback.FrameSummary | None:
     """The innermost line that runs now and is none of the engine's."""
     frame = sys._getframe(1)
-    while frame.f_code.co_filename.startswith(_ENGINE):
+    while not users_frame(frame):
         if frame.f_back is None:
             return None
         frame = frame.f_back
