@@ -178,6 +178,17 @@ strides = {
     "x[::2].view(2, 2, 3)": x[::2].view(2, 2, 3).stride(),
 }
 
+# %% right predict-strides: a stride alone as a number
+strides = {
+    "x.t()": (1, 6),
+    "x.view(2, 12)": (12, 1),
+    "x[1]": 1,
+    "x[:, ::2]": (6, 2),
+    "x.t().view(24)": "Error",
+    "x.t().contiguous()": (4, 1),
+    "x[::2].view(2, 2, 3)": (12, 3, 1),
+}
+
 # %% right predict-strides: as lists
 strides = {
     "x.t()": [1, 6],
@@ -470,6 +481,18 @@ def unfold_geometry(shape, stride, dim, size, step):
     return (*shape, size), (*stride, stride[dim])
 
 
+# %% wrong unfold-geometry: the new stride taken for the old one
+# says: The new axis has the stride that the axis had *before*. You multiplied by step first, and
+# then read the stride again.
+def unfold_geometry(shape, stride, dim, size, step):
+    if size > shape[dim]:
+        raise ValueError
+    shape, stride = list(shape), list(stride)
+    shape[dim] = (shape[dim] - size) // step + 1
+    stride[dim] *= step
+    return (*shape, size), (*stride, stride[dim])
+
+
 # %% wrong unfold-geometry: a stride of 1 within a window
 # says: Within a window one moves along the old axis, so the new axis has that axis's stride. It is
 # 1 only for the last axis of a fresh tensor.
@@ -556,6 +579,14 @@ after["t.resize_(4), then t.resize_(6)"] = t.resize_(4).resize_(6).tolist()
 t = tg.tensor([[1, 2, 3], [4, 5, 6]])
 after["t.t().resize_(2, 3)"] = t.t().resize_(2, 3).tolist()
 after["t[1].resize_(2)"] = t[1].resize_(2).tolist()
+
+# %% right predict-resize: as tensors
+after = {
+    "t.resize_(2, 2)": tg.tensor([[1, 2], [3, 4]]),
+    "t.resize_(4), then t.resize_(6)": tg.arange(1, 7),
+    "t.t().resize_(2, 3)": tg.arange(1, 7).view(2, 3),
+    "t[1].resize_(2)": tg.tensor([4, 5]),
+}
 
 # %% right predict-resize: as tuples
 after = {

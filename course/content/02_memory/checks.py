@@ -148,24 +148,35 @@ predict_strides = Exercise(
 )
 
 
+def foretold(strides, *names):
+    """Those entries, where one axis may be written `1` as well as `(1,)`, and an error in any case."""
+    found = entries(strides, *names)
+    for name, stride in found.items():
+        if isinstance(stride, int):
+            found[name] = (stride,)
+        elif isinstance(stride, str):
+            found[name] = stride.lower()
+    return found
+
+
 @predict_strides.case("views that keep their elements", points=2)
 def plain_views(strides, rng):
-    return entries(strides, "x.t()", "x.view(2, 12)")
+    return foretold(strides, "x.t()", "x.view(2, 12)")
 
 
 @predict_strides.case("parts", points=2)
 def part_views(strides, rng):
-    return entries(strides, "x[1]", "x[:, ::2]")
+    return foretold(strides, "x[1]", "x[:, ::2]")
 
 
 @predict_strides.case("where a copy is needed", points=2)
 def copies(strides, rng):
-    return entries(strides, "x.t().view(24)", "x.t().contiguous()")
+    return foretold(strides, "x.t().view(24)", "x.t().contiguous()")
 
 
 @predict_strides.case("a view of a part", points=1)
 def view_of_part(strides, rng):
-    return entries(strides, "x[::2].view(2, 2, 3)")
+    return foretold(strides, "x[::2].view(2, 2, 3)")
 
 
 # --- expand ---------------------------------------------------------------------------------------
@@ -335,16 +346,22 @@ predict_resize = Exercise(
 )
 
 
+def rows(after, *names):
+    """Those entries as lists, also where a tensor was given."""
+    found = entries(after, *names)
+    return {n: v.tolist() if isinstance(v, tg.Tensor) else v for n, v in found.items()}
+
+
 @predict_resize.case("smaller, and back", points=2)
 def smaller(after, rng):
-    return entries(after, "t.resize_(2, 2)", "t.resize_(4), then t.resize_(6)")
+    return rows(after, "t.resize_(2, 2)", "t.resize_(4), then t.resize_(6)")
 
 
 @predict_resize.case("a transposed tensor", points=2)
 def transposed(after, rng):
-    return entries(after, "t.t().resize_(2, 3)")
+    return rows(after, "t.t().resize_(2, 3)")
 
 
 @predict_resize.case("a row", points=2)
 def a_row(after, rng):
-    return entries(after, "t[1].resize_(2)")
+    return rows(after, "t[1].resize_(2)")
