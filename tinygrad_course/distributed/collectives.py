@@ -133,12 +133,12 @@ def send(tensor: Tensor, dst: int, group: Any = None, tag: int = 0) -> None:
 
 def recv(tensor: Tensor, src: int | None = None, group: Any = None, tag: int = 0) -> int:
     """Fills `tensor` with what rank `src`, or any rank, sends; returns that rank. RuntimeError for
-    another shape or dtype than was sent, ValueError for the own rank."""
+    another shape or dtype than was sent, and for the own rank."""
     world = _of_tensor(tensor, group)
     if src is not None:
         _require_rank(src, world)
         if src == world.rank:
-            raise ValueError(
+            raise RuntimeError(
                 "Invalid source rank: source rank should not be the same as the rank of the "
                 f"current process, {src}"
             )

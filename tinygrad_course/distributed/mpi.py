@@ -100,9 +100,7 @@ class Mpi(Alone):
 
     def receive(self, buffer: Array, source: int | None, tag: int) -> int:
         place = self._mpi.ANY_SOURCE if source is None else source
-        what = (
-            f"recv({described(buffer)}) from {'any rank' if source is None else f'rank {source}'}"
-        )
+        what = f"recv({described(buffer)}, {source})"
         note = np.empty(CALL, np.uint8)
         self.wait([self._world.Irecv(note, place, tag)], what)
         sender, sent = _text_of(note).split(" ", 1)
