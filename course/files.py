@@ -14,7 +14,7 @@ class CourseError(Exception):
     """Something the user can mend: the command line prints it as it is and exits with status 2."""
 
 
-def write_atomic(path: Path, text: str) -> None:
+def write_atomic(path: Path, text: str, errors: str = "strict") -> None:
     """Put `text` into `path` in one step: readers see the old file or the new one, never half.
 
     >>> import tempfile
@@ -26,7 +26,7 @@ def write_atomic(path: Path, text: str) -> None:
     # A name of its own: two processes that write the same file at once must not share the draft.
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        with draft.open("x", encoding="utf-8", newline="\n") as file:
+        with draft.open("x", encoding="utf-8", errors=errors, newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from course.compare import Difference, compare
 from course.observe import Tree
 from course.oracle import Oracle, all_alike
-from course.trial import Run, Trials
+from course.trial import Run, Trials, fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,9 @@ class Verdict:
     notes: tuple[str, ...] = ()
     secret: bool = False
     """Whether what is expected is itself the answer, as in a prediction, and must not be shown."""
+
+    fingerprint: str = ""
+    """The same for two answers that did the same."""
 
     @property
     def points(self) -> int:
@@ -101,6 +104,7 @@ def judge(seen: Trials, oracle: Oracle, notes: tuple[str, ...] = ()) -> Verdict:
         reason=_reason(seen),
         notes=notes,
         secret=oracle.secret,
+        fingerprint=fingerprint(seen),
     )
     if verdict.passed or verdict.reason:
         return verdict

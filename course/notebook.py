@@ -6,7 +6,6 @@ Lesson 00.
 """
 
 import sys
-import zlib
 from collections.abc import MutableMapping
 from dataclasses import replace
 from pathlib import Path
@@ -49,8 +48,7 @@ def check(lesson: str, exercise: str, namespace: MutableMapping[str, Any]) -> Ve
 
 def verdict_on(lesson: Lesson, exercise: str, namespace: MutableMapping[str, Any]) -> Verdict:
     """The verdict on the names in `namespace`, with our own earlier answers where those help."""
-    # The same seed each time: a counterexample stays until it is dealt with.
-    oracle = oracle_for(lesson, exercise, zlib.crc32(exercise.encode()))
+    oracle = oracle_for(lesson, exercise, lesson.seed)
     verdict = judge(try_answer(oracle.exercise, namespace, oracle.seed), oracle)
     broken = [] if verdict.passed else _failing_needs(lesson, exercise, namespace)
     needs = lesson.all_needs(exercise)
@@ -72,7 +70,7 @@ def verdict_on(lesson: Lesson, exercise: str, namespace: MutableMapping[str, Any
 def _failing_needs(lesson: Lesson, exercise: str, namespace: MutableMapping[str, Any]) -> list[str]:
     found = []
     for need in lesson.all_needs(exercise):
-        oracle = oracle_for(lesson, need, zlib.crc32(need.encode()))
+        oracle = oracle_for(lesson, need, lesson.seed)
         if not judge(try_answer(oracle.exercise, namespace, oracle.seed), oracle).passed:
             found.append(need)
     return found
@@ -106,7 +104,9 @@ def _noted(lesson: Lesson, verdict: Verdict) -> str:
     workspace = workspace_of(Path.cwd())
     progress = Progress(Path()) if workspace is None else read_progress(workspace)
     if not verdict.reason:  # a cell that nobody has written in is no try
-        progress.record(lesson.name, verdict.exercise, verdict.earned, verdict.points)
+        progress.record(
+            lesson.name, verdict.exercise, verdict.earned, verdict.points, verdict.fingerprint
+        )
     hint = ""
     if not (verdict.passed or verdict.mistake or verdict.reason or _slip(verdict)):
         hint = _offered_hint(progress, lesson, verdict.exercise)
@@ -125,10 +125,14 @@ def _slip(verdict: Verdict) -> bool:
 
 def _offered_hint(progress: Progress, lesson: Lesson, exercise: str) -> str:
     """The next hint but the last, which nearly is the answer: that one has to be asked for."""
-    hints = lesson.exercises[exercise].hints
-    if progress.entry(lesson.name, exercise).hints < len(hints) - 1:
+    entry, count = progress.entry(lesson.name, exercise), len(lesson.exercises[exercise].hints)
+    if entry.hints < count - 1:
         return next_hint(progress, lesson, exercise)
-    return f"There is one more hint: course hint {lesson.number} {exercise}"
+    if entry.hints < count:
+        return f"There is one more hint: course hint {lesson.number} {exercise}"
+    if entry.solution_open:
+        return f"You have tried enough to see ours: course solution {lesson.number} {exercise}"
+    return ""
 
 
 def next_hint(progress: Progress, lesson: Lesson, exercise: str) -> str:

@@ -1,7 +1,7 @@
 """What a learner has done: one JSON file in the workspace, written whole or not at all.
 
-It records points, tries and opened hints. A file that cannot be read is set aside under another
-name, never deleted. It knows neither notebooks nor verdicts. Lesson 00.
+It records points, tries, opened hints and solutions. A file that cannot be read is set aside under
+another name, never deleted. It knows neither notebooks nor verdicts. Lesson 00.
 """
 
 import json
@@ -12,19 +12,33 @@ from typing import Any
 
 from course.files import CourseError, write_atomic
 
-SCHEMA = 1
+SCHEMA = 2
 FILE = "course-progress.json"
+HONEST = 3
+"""So many different answers tried open the solution."""
 
 
 @dataclass
 class Entry:
-    """One exercise: best points, of how many, tries, hints opened, and whether it was solved."""
+    """One exercise: best points, of how many, tries, hints opened, and whether it was solved.
+
+    `answers` counts the tries whose answer did something else than the one before, `last` is the
+    fingerprint of the last, and `solution` says whether our own was looked at.
+    """
 
     earned: int = 0
     points: int = 0
     tries: int = 0
     hints: int = 0
     passed: bool = False
+    answers: int = 0
+    last: str = ""
+    solution: bool = False
+
+    @property
+    def solution_open(self) -> bool:
+        """Whether ours may be seen: after a pass, or after honest attempts."""
+        return self.passed or self.answers >= HONEST
 
 
 @dataclass
@@ -40,13 +54,18 @@ class Progress:
         """The entry of an exercise, made if need be."""
         return self.entries.setdefault(lesson, {}).setdefault(exercise, Entry())
 
-    def record(self, lesson: str, exercise: str, earned: int, points: int) -> None:
+    def record(
+        self, lesson: str, exercise: str, earned: int, points: int, fingerprint: str = ""
+    ) -> None:
         """Note a try; the best result stays."""
         entry = self.entry(lesson, exercise)
         entry.tries += 1
         entry.earned = max(entry.earned, earned)
         entry.points = points
         entry.passed = entry.passed or earned == points
+        if fingerprint != entry.last:
+            entry.answers += 1
+            entry.last = fingerprint
 
     def save(self) -> None:
         """Write the file in one step."""
@@ -62,6 +81,20 @@ def read_progress(workspace: Path) -> Progress:
     """The progress in `workspace`; an unreadable file is moved aside and an empty one begun."""
     path = workspace / FILE
     try:
+        return parse(path)
+    except FileNotFoundError:
+        return Progress(path)
+    except Broken:
+        return Progress(path, set_aside=_set_aside(path))
+
+
+class Broken(CourseError):
+    """The file is none of ours, or cut off."""
+
+
+def parse(path: Path) -> Progress:
+    """The progress in a file; Broken where it is none, CourseError where it cannot be used."""
+    try:
         data = json.loads(path.read_text(encoding="utf-8"))
         if isinstance(data, dict) and type(data.get("schema")) is int and data["schema"] > SCHEMA:
             raise CourseError(
@@ -70,25 +103,26 @@ def read_progress(workspace: Path) -> Progress:
             )
         return Progress(path, _entries(data))
     except FileNotFoundError:
-        return Progress(path)
+        raise
     except OSError as error:
         raise CourseError(f"cannot read {path}: {error.strerror or error}") from error
-    except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
-        return Progress(path, set_aside=_set_aside(path))
+    except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
+        raise Broken(f"{path} is broken") from error
 
 
 def _entries(data: Any) -> dict[str, dict[str, Entry]]:
     """The entries of a file's data; any of several errors where they are not what we write."""
-    if data["schema"] != SCHEMA:
+    if data["schema"] not in (1, SCHEMA):
         raise ValueError(data["schema"])
-    kinds = {"earned": int, "points": int, "tries": int, "hints": int, "passed": bool}
+    blank = asdict(Entry())
     found: dict[str, dict[str, Entry]] = {}
     for lesson, entries in data["lessons"].items():
         for name, values in entries.items():
-            if any(type(values[key]) is not kind for key, kind in kinds.items()):
+            if data["schema"] == 1:  # without what schema 2 has added
+                values = {**blank, **values}
+            if any(type(values[key]) is not type(blank[key]) for key in blank):
                 raise ValueError(name)
-            entry = Entry(**{key: values[key] for key in kinds})
-            found.setdefault(lesson, {})[name] = entry
+            found.setdefault(lesson, {})[name] = Entry(**{key: values[key] for key in blank})
     return found
 
 
@@ -97,6 +131,9 @@ def _set_aside(path: Path) -> str:
     for number in range(1000):
         target = path.with_name(f"{path.stem}-broken-{stamp}{f'-{number}' if number else ''}.json")
         if not target.exists():
-            path.rename(target)
+            try:
+                path.rename(target)
+            except OSError as error:
+                raise CourseError(f"cannot set {path} aside: {error.strerror or error}") from error
             return target.name
     raise CourseError(f"cannot set the broken {path} aside: move it away by hand")

@@ -5,7 +5,9 @@ answer; what comes out is plain data and says nothing about right or wrong. Less
 """
 
 import contextlib
+import hashlib
 import io
+import json
 import linecache
 import random
 import sys
@@ -181,6 +183,12 @@ def note_error(error: BaseException, namespace: Mapping[str, Any]) -> Tree:
 def to_json(trials: Trials) -> list[list[list[Any]]]:
     """Trials as lists that `json` can write."""
     return [[[run.seen, run.printed] for run in runs] for runs in trials]
+
+
+def fingerprint(trials: Trials) -> str:
+    """A short text that is the same for answers that were seen to do the same."""
+    seen = json.dumps([[run.seen for run in runs] for runs in trials])
+    return hashlib.sha256(seen.encode()).hexdigest()[:16]
 
 
 def from_json(data: object, exercise: Exercise) -> Trials:

@@ -38,19 +38,25 @@ def workspace_of(folder: Path) -> Path | None:
 
 def start(workspace: Path) -> list[str]:
     """Make the workspace and copy the lessons that it lacks; the names of those copied."""
-    from course.build import lesson_notebook
+    from course.build import assemble, to_text
     from course.progress import read_progress
+    from course.update import digests, read_given, write_given
 
     try:
         workspace.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CourseError(f"cannot make the workspace {workspace}: {error.strerror}") from error
     copied: list[str] = []
+    given = read_given(workspace)
     for folder in lesson_folders():
         target = workspace / f"{folder.name}.ipynb"
         if not target.exists():
-            write_atomic(target, lesson_notebook(read_lesson(folder)))
+            notebook = assemble(read_lesson(folder), solutions=False)
+            write_atomic(target, to_text(notebook))
+            given[folder.name] = digests(notebook)
             copied.append(target.name)
+    if copied:
+        write_given(workspace, given)
     if not (workspace / FILE).exists():
         read_progress(workspace).save()
     return copied

@@ -40,6 +40,7 @@ WorkspaceOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 LessonArgument = Annotated[str, typer.Argument(help="05_backward, backward, 05 or 5.")]
+ExerciseArgument = Annotated[str, typer.Argument(help="The exercise's name, as in its box.")]
 
 
 def console() -> Console:

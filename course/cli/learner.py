@@ -1,14 +1,14 @@
 """The learner's commands. Each only talks; others do the work. Lesson 00."""
 
 import json
-import secrets
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from course.cli.base import (
+    ExerciseArgument,
     JsonOption,
     LessonArgument,
     WorkspaceOption,
@@ -116,10 +116,13 @@ def check(
     submission = read_submission(notebook_in(folder, read))
     if submission.lesson.name != read.name:
         raise CourseError(f"{submission.path} holds another lesson, {submission.lesson.name}")
-    verdicts = grade_one(submission, secrets.randbits(32), names)
+    verdicts = grade_one(submission, read.seed, names)
     progress = read_progress(folder)
     for verdict in verdicts:
-        progress.record(read.name, verdict.exercise, verdict.earned, verdict.points)
+        if not verdict.reason:  # a cell that nobody has written in is no try
+            progress.record(
+                read.name, verdict.exercise, verdict.earned, verdict.points, verdict.fingerprint
+            )
     progress.save()
     if as_json:
         typer.echo(json.dumps([exercise_row(v) for v in verdicts], indent=1, ensure_ascii=False))
@@ -131,7 +134,7 @@ def check(
 @app.command()
 def hint(
     lesson: LessonArgument,
-    exercise: Annotated[str, typer.Argument(help="The exercise's name, as in its box.")],
+    exercise: ExerciseArgument,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Open the next hint of an exercise, after those before it.
@@ -158,3 +161,174 @@ def hint(
         progress.save()
     else:
         typer.echo("There are no more.")
+
+
+@app.command()
+def solution(
+    lesson: LessonArgument,
+    exercise: ExerciseArgument,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show our own answers to an exercise, once you have passed it or tried three of yours.
+
+    Tries count when the answer does something else than the one before.
+
+    Exit status: 1 while it is closed.
+
+    Example: course solution 05 topological-order
+    """
+    from course.lesson import load_lesson
+    from course.progress import HONEST, read_progress
+
+    read = load_lesson(lesson)
+    name = known_exercise(read, exercise)
+    progress = read_progress(chosen_workspace(workspace))
+    entry = progress.entry(read.name, name)
+    if not entry.solution_open:
+        tried = f"{entry.answers} different answer{'s' if entry.answers != 1 else ''}"
+        typer.echo(
+            f"The solution opens after a pass or {HONEST} different answers; you have tried "
+            f"{tried}. A hint: course hint {read.number} {name}",
+            err=True,
+        )
+        raise typer.Exit(1)
+    entry.solution = True
+    progress.save()
+    answers = [(answer.name, answer.source.strip("\n")) for answer in read.rights(name)]
+    if as_json:
+        typer.echo(json.dumps([{"name": n, "source": s} for n, s in answers], indent=1))
+        return
+    for title, source in answers:
+        typer.echo(f"# {read.exercises[name].title}: {title}\n\n{source}\n")
+
+
+@app.command()
+def progress(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> None:
+    """Show how far you are, lesson by lesson.
+
+    Example: course progress --json
+    """
+    from course.lesson import lesson_folders, load_lesson
+    from course.progress import read_progress
+
+    read = read_progress(chosen_workspace(workspace))
+    rows: list[dict[str, Any]] = []
+    for folder in lesson_folders():
+        lesson = load_lesson(folder.name)
+        entries = {name: read.entry(lesson.name, name) for name in lesson.exercises}
+        points = {name: exercise.points for name, exercise in lesson.exercises.items()}
+        rows.append(
+            {
+                "lesson": lesson.name,
+                "title": lesson.title,
+                # An exercise may be worth less in this release than it was when it was solved.
+                "earned": sum(min(entries[name].earned, points[name]) for name in points),
+                "points": sum(points.values()),
+                "passed": sum(entry.passed for entry in entries.values()),
+                "exercises": len(entries),
+                "hints": sum(entry.hints for entry in entries.values()),
+                "solutions": sum(entry.solution for entry in entries.values()),
+            }
+        )
+    if as_json:
+        typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    table = Table("lesson", "", "points", "exercises", "hints", "solutions")
+    for row in rows:
+        done = round(10 * row["earned"] / row["points"]) if row["points"] else 10
+        table.add_row(
+            row["lesson"],
+            "█" * done + "░" * (10 - done),
+            f"{row['earned']}/{row['points']}",
+            f"{row['passed']}/{row['exercises']}",
+            str(row["hints"] or ""),
+            str(row["solutions"] or ""),
+        )
+    console().print(table)
+    total = sum(row["points"] for row in rows)
+    typer.echo(f"{sum(row['earned'] for row in rows)} of {total} points")
+    if read.set_aside:
+        typer.echo(f"The progress file could not be read; it is kept as {read.set_aside}.")
+
+
+@app.command()
+def reset(
+    lesson: LessonArgument,
+    exercise: Annotated[str | None, typer.Argument(help="One exercise; else the lesson.")] = None,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Put a lesson, or your answer to one exercise, back to how it was given to you.
+
+    The old file is kept under another name, and so are your points.
+
+    Example: course reset 05 topological-order
+    """
+    from course.lesson import load_lesson
+    from course.update import reset as reset_file
+    from course.workspace import notebook_in
+
+    folder = chosen_workspace(workspace)
+    read = load_lesson(lesson)
+    name = None if exercise is None else known_exercise(read, exercise)
+    notebook_in(folder, read)
+    done = reset_file(folder, read, name)
+    typer.echo(f"{done.file}: {name or 'the whole lesson'} is as it was given.")
+    typer.echo(f"The file as it was before: {done.kept}")
+
+
+@app.command()
+def update(
+    workspace: WorkspaceOption = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring your lessons to the installed release. Your answers and your own cells stay.
+
+    Every file that changes is kept in kept/ as it was before.
+
+    Exit status: 2 when a notebook could not be read; the others are done all the same.
+
+    Example: course update --dry-run
+    """
+    from course.update import update as update_files
+
+    folder = chosen_workspace(workspace)
+    if not folder.is_dir():
+        raise CourseError(f"{folder} is not there: `course start --workspace {folder}` makes it")
+    done = []
+    for one in update_files(folder, write=not dry_run):
+        done.append(one)
+        if one.problem:
+            typer.echo(f"course: {one.problem}", err=True)
+        elif not as_json:
+            kept = f" (before: {one.kept})" if one.kept else ""
+            typer.echo("\n".join([f"{one.file}{kept}", *(f"  {line}" for line in one.changes)]))
+    if as_json:
+        typer.echo(json.dumps([asdict(one) for one in done], indent=1, ensure_ascii=False))
+    elif not done:
+        typer.echo("All lessons are as in this release.")
+    raise typer.Exit(2 if any(one.problem for one in done) else 0)
+
+
+@app.command()
+def doctor(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> None:
+    """Say what the course needs, what is missing, and how to get it.
+
+    Exit status: 1 when something that is needed is missing.
+
+    Example: course doctor
+    """
+    from course.doctor import as_json as findings_as_json
+    from course.doctor import examine
+
+    findings = list(examine(chosen_workspace(workspace)))
+    if as_json:
+        typer.echo(findings_as_json(findings))
+    else:
+        table = Table("", "what", "found", "how to get it")
+        for one in findings:
+            mark = "–" if one.ok is None else "✓" if one.ok else "✗"
+            table.add_row(mark, one.name, one.says, one.mend)
+        console().print(table)
+    raise typer.Exit(1 if any(one.ok is False for one in findings) else 0)

@@ -31,8 +31,8 @@ class Submission:
 
 def read_submission(path: Path) -> Submission:
     """Read a notebook; CourseError with one line where it is none of ours or cannot be read."""
-    data = _bytes(path)
-    notebook = _notebook(path, data)
+    data = read_bytes(path)
+    notebook = notebook_in(path, data)
     lesson = _lesson(path, notebook)
     answers: dict[str, list[str]] = {}
     others: list[str] = []
@@ -61,7 +61,8 @@ def _bad(path: Path, what: str) -> CourseError:
     return CourseError(plain(f"{path}: {what}", 400).replace("\n", " "))
 
 
-def _bytes(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
+    """A file's bytes; CourseError where it cannot be read or is too large."""
     try:
         if not path.is_file():
             raise _bad(path, "there is no such file")
@@ -74,7 +75,8 @@ def _bytes(path: Path) -> bytes:
     return data
 
 
-def _notebook(path: Path, data: bytes) -> dict[str, Any]:
+def notebook_in(path: Path, data: bytes) -> dict[str, Any]:
+    """The notebook of a file's bytes, with a list of cells; CourseError where it is none."""
     try:
         notebook = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
