@@ -16,6 +16,7 @@ import numpy as np
 
 from .columns import (
     add_windows,
+    collide,
     images_first,
     images_last,
     padded_size,
@@ -93,12 +94,19 @@ def _output(xp, x, w, b, places, geometry):
         product = kernels @ _columns(xp, seen, rows, groups)
         # Back in N, C, H, W order while the block is still in the cache.
         product = product.reshape(o, rows.stop - rows.start, *places[1:], n)
-        product = product.transpose(product.ndim - 1, *range(product.ndim - 1))
-        if b is None:
-            y[:, :, rows] = product
-        else:
-            xp.add(product, _per_channel(b, y), out=y[:, :, rows])
+        _write(xp, product, b, y[:, :, rows])
     return y
+
+
+def _write(xp, product, b, y):
+    """y = product + b, from (O, P, Q, N) to (N, O, P, Q)."""
+    first, last = (y.ndim - 1, *range(y.ndim - 1)), (*range(1, y.ndim), 0)
+    if b is None:
+        y[...] = product.transpose(first)
+    elif collide(y.strides[0]):
+        xp.add(product.transpose(first), _per_channel(b, y), out=y)
+    else:
+        xp.add(product, b.reshape(-1, *(1,) * (y.ndim - 1)), out=y.transpose(last))
 
 
 @_in_single
