@@ -1114,7 +1114,7 @@ def take_over(model, state, layers):
 # %% right predict-frozen: frozen or not
 step = dict.fromkeys(("conv.weight", "norm.bias"), "same")
 step |= dict.fromkeys(("head.weight", "norm.running_mean"), "changed")
-step["conv.weight.grad"] = str(None)
+step["conv.weight.grad"] = None
 
 
 # %% right predict-frozen: tried

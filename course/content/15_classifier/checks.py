@@ -475,5 +475,13 @@ predict_frozen = Exercise(
     ),
 )
 
+
+def word_of(key):
+    def seen(answer, rng):
+        return str(answer[key]).strip().lower()  # None is as right as "None"
+
+    return seen
+
+
 for key in ("conv.weight", "norm.bias", "norm.running_mean", "head.weight", "conv.weight.grad"):
-    predict_frozen.case(key, points=1)(entry_of(key))
+    predict_frozen.case(key, points=1)(word_of(key))
