@@ -69,6 +69,17 @@ picks = {
     "x[tensor([1, 0]), tensor([0, 2])]": x[tg.tensor([1, 0]), tg.tensor([0, 2])].tolist(),
 }
 
+# %% right predict-gather: tensors as they come, and an error with a capital
+x = tg.tensor([[10, 20, 30], [40, 50, 60]])
+picks = {
+    "x.index_select(1, tensor([2, 0]))": x[:, [2, 0]],
+    "x.gather(1, tensor([[2, 0], [1, 1]]))": ((30, 10), (50, 50)),
+    "x.gather(0, tensor([[1, 0, 1]]))": tg.tensor([[40, 20, 60]]),
+    "x.gather(1, tensor([[2], [0]]))": x.gather(1, tg.tensor([[2], [0]])),
+    "x.gather(1, tensor([2, 0]))": "Error",
+    "x[tensor([1, 0]), tensor([0, 2])]": tg.tensor([40, 30]),
+}
+
 # %% right predict-gather: by the formula
 rows = [[10, 20, 30], [40, 50, 60]]
 picks = {
@@ -177,6 +188,18 @@ def flat_places(shape, dim, index):
     for size in shape[dim + 1 :]:
         step *= size
     return index * step
+
+
+# %% wrong flat-places: floats for places
+# says: The places are right, but they are floats: `tg.zeros` makes floats unless told otherwise.
+# Places are whole numbers: `dtype=tg.long`.
+def flat_places(shape, dim, index):
+    places, strides = tg.zeros(tuple(index.shape)), tg.zeros(shape).stride()
+    for position in np.ndindex(*index.shape):
+        coordinates = list(position)
+        coordinates[dim] = index[position].item()
+        places[position] = sum(c * s for c, s in zip(coordinates, strides))
+    return places
 
 
 # %% wrong flat-places: strides of the index
@@ -339,6 +362,18 @@ largest_of = {
     "s.max(1, keepdim=True)[1]": s.argmax(1, keepdim=True).tolist(),
     "s.clamp(3, 8)": s.clamp(3, 8).tolist(),
     "s[s > 3]": s[s > 3].tolist(),
+}
+
+# %% right predict-max: tensors as they come
+s = tg.tensor([[4, 9, 2], [9, 3, 9]])
+largest_of = {
+    "s.max(1)[0]": s.max(1)[0],
+    "s.max(1)[1]": s.max(1)[1],
+    "s.max(0)[1]": s.max(0)[1],
+    "s.argmax()": s.argmax(),
+    "s.max(1, keepdim=True)[1]": s.max(1, keepdim=True)[1],
+    "s.clamp(3, 8)": s.clamp(3, 8),
+    "s[s > 3]": s[s > 3],
 }
 
 # %% right predict-max: with Python's own max

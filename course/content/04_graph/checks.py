@@ -245,7 +245,7 @@ def evaluated(answer, rng, count, enabled=True):
         result = answer(model, batches)
         after = tg.is_grad_enabled()
     return {
-        "kind of result": type(result).__name__,
+        "kind of result": "float" if isinstance(result, float) else type(result).__name__,
         "result": float(result),
         "the model's steps were recorded": any(out.requires_grad for out in outputs),
         "recording is on afterwards": after,
