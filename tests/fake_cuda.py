@@ -2,17 +2,20 @@
 
 `ndarray` is no NumPy array. It refuses what CuPy refuses: NumPy arrays as operands or indices,
 implicit conversion, attributes with double underscores, functions, methods and arguments that CuPy
-14.2 doesn't have. Nothing crosses between host and device unseen: `count` has the copies each way
-and the kernels launched. What it cannot show: kernels that CuPy lacks for a type, asynchronous
-errors, speed. So the same tests run on a real GPU where there is one.
+14.2 doesn't have, and, with several devices, what lies on another than the thread's current one.
+Nothing crosses between host and device unseen: `count` has the copies each way and the kernels
+launched. What it cannot show: kernels that CuPy lacks for a type, asynchronous errors, speed. So
+the same tests run on a real GPU where there is one.
 """
 
 from __future__ import annotations
 
 import operator
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -44,15 +47,48 @@ FREE = set(
 )
 
 
-class ndarray:
-    """An array on the pretended device."""
+class _Current(threading.local):
+    """The number of the device on which a thread's kernels run and its arrays are made."""
 
-    __slots__ = ("_a", "_base")
+    device = 0
+
+
+current = _Current()
+
+
+class Device:
+    """`cupy.cuda.Device`: makes itself the current one, for good or for a block."""
+
+    def __init__(self, number: int) -> None:
+        if not 0 <= number < cuda.runtime.getDeviceCount():
+            raise RuntimeError("cudaErrorInvalidDevice: invalid device ordinal")
+        self.id = number
+
+    def use(self) -> None:
+        current.device = self.id
+
+    def __enter__(self) -> Device:
+        self._former = current.device
+        self.use()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        current.device = self._former
+
+
+cuda = SimpleNamespace(Device=Device, runtime=SimpleNamespace(getDeviceCount=lambda: 1))
+
+
+class ndarray:
+    """An array on the pretended device, or on one of several."""
+
+    __slots__ = ("_a", "_device")
     __array_priority__ = 100
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, a: np.ndarray) -> None:
+    def __init__(self, a: np.ndarray, device: int | None = None) -> None:
         self._a = a
+        self._device = current.device if device is None else device
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise TypeError(
@@ -72,8 +108,8 @@ class ndarray:
             raise AttributeError(name)
         value = getattr(self._a, name)
         if callable(value):
-            return _method(name, value)
-        return _device(value) if isinstance(value, np.ndarray) else value
+            return _method(self, name, value)
+        return _device(value, self._device) if isinstance(value, np.ndarray) else value
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "shape":
@@ -129,13 +165,15 @@ class ndarray:
     def __getitem__(self, index: Any) -> Any:
         index = _host(index)
         if _picks(index):
+            _host(self)
             count["kernels"] += 1
         # A view, also of a single element, which NumPy would hand out as a number.
-        return _device(self._a[(*index, ...) if _complete(self._a, index) else index])
+        part = self._a[(*index, ...) if _complete(self._a, index) else index]
+        return _device(part, self._device)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         count["kernels"] += 1
-        self._a[_host(index)] = _host(value)
+        _host(self)[_host(index)] = _host(value)
 
 
 def _picks(index: Any) -> bool:
@@ -149,8 +187,14 @@ def _complete(a: np.ndarray, index: Any) -> bool:
 
 
 def _host(value: Any) -> Any:
-    """What NumPy gets for an argument; TypeError for an array of the host."""
+    """What NumPy gets for an argument; TypeError for an array of the host, ValueError for one of
+    another device."""
     if isinstance(value, ndarray):
+        if value._device != current.device:
+            raise ValueError(
+                "Array device must be same as the current device: array device = "
+                f"{value._device} while current = {current.device}"
+            )
         return value._a
     if isinstance(value, np.ndarray):
         raise TypeError(f"Unsupported type {type(value)}")
@@ -159,12 +203,12 @@ def _host(value: Any) -> Any:
     return value
 
 
-def _device(value: Any) -> Any:
+def _device(value: Any, device: int | None = None) -> Any:
     """What the caller gets for a result: arrays, also where NumPy makes numbers of them."""
     if isinstance(value, np.ndarray | np.generic):
-        return ndarray(np.asarray(value))
+        return ndarray(np.asarray(value), device)
     if isinstance(value, list | tuple):
-        items = [_device(v) for v in value]
+        items = [_device(v, device) for v in value]
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     return value
 
@@ -178,8 +222,15 @@ def _called(function: Callable[..., Any], args: Any, kwargs: Any, launches: bool
     return out if isinstance(out, ndarray) else _device(result)
 
 
-def _method(name: str, bound: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args, **kwargs: _called(bound, args, kwargs, name not in FREE)
+def _method(array: ndarray, name: str, bound: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if name not in FREE:
+            _host(array)
+            return _called(bound, args, kwargs)
+        with Device(array._device):  # a window is made wherever its array is
+            return _called(bound, args, kwargs, launches=False)
+
+    return call
 
 
 def _operator(name: str) -> None:
@@ -200,7 +251,7 @@ def _operator(name: str) -> None:
 
     def in_place(self: ndarray, other: Any) -> ndarray:
         count["kernels"] += 1
-        self._a = getattr(operator, f"i{plain}")(self._a, _host(other))
+        self._a = getattr(operator, f"i{plain}")(_host(self), _host(other))
         return self
 
     setattr(ndarray, f"__{plain}__", forward)
@@ -256,7 +307,7 @@ class _Module:
         """The way in: here, alone, CuPy takes arrays of the host."""
         if isinstance(a, ndarray):
             count["kernels"] += 1
-            made = np.array(a._a, dtype, copy=copy, order=order)
+            made = np.array(_host(a), dtype, copy=copy, order=order)
             return a if made is a._a else ndarray(made)
         count["to device"] += isinstance(a, np.ndarray)
         return ndarray(np.array(_unwrapped(a), dtype, copy=copy or None, order=order))
@@ -267,18 +318,19 @@ def _unwrapped(a: Any) -> Any:
 
 
 xp = _Module(np)
+xp.cuda = cuda
 
 
 def _from_host(array: np.ndarray, index: int | None) -> ndarray:
     count["to device"] += array.ndim > 0  # a single number is no more than an argument
-    return ndarray(array.copy(order="K"))
+    return ndarray(array.copy(order="K"), Device(index or 0).id)
 
 
 def _window(buffer: ndarray, shape: Any, strides: Any, offset: int = 0) -> ndarray:
     flat = np.lib.stride_tricks.as_strided(buffer._a, (buffer.size,), (buffer.itemsize,))
     if buffer._a.flags.c_contiguous and buffer.size:
-        return ndarray(np.ndarray(shape, buffer.dtype, flat, offset, strides))
-    return ndarray(np.lib.stride_tricks.as_strided(buffer._a, shape, strides))
+        return ndarray(np.ndarray(shape, buffer.dtype, flat, offset, strides), buffer._device)
+    return ndarray(np.lib.stride_tricks.as_strided(buffer._a, shape, strides), buffer._device)
 
 
 def _scatter(out: ndarray, places: ndarray, values: ndarray, how: str) -> None:
@@ -302,18 +354,20 @@ BACKEND = Backend(
     to_host=ndarray.get,
     window=_window,
     pointer=_pointer,
-    index_of=lambda array: 0,
+    index_of=lambda array: array._device,
     scatter=_scatter,
     synchronize=lambda: None,
 )
 
 
 @contextmanager
-def pretended() -> Iterator[Counter[str]]:
-    """Within the block there is a CUDA device; gives the counts."""
+def pretended(devices: int = 1) -> Iterator[Counter[str]]:
+    """Within the block there are so many CUDA devices; gives the counts."""
     register(BACKEND)
+    cuda.runtime.getDeviceCount = lambda: devices
     count.clear()
     try:
         yield count
     finally:
         unregister("cuda")
+        current.device = 0

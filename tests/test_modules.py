@@ -20,6 +20,7 @@ from .test_ops import require_agreement
 NAMES = list(MODULES)
 # What a row cannot say; the file that tests each.
 ELSEWHERE = {
+    "DataParallel": "test_data_parallel",
     "Module": "test_module",
     "RNNBase": "test_rnn",
     "RNNCellBase": "test_rnn",

@@ -114,6 +114,7 @@ from .padding import (
     ZeroPad2d,
     ZeroPad3d,
 )
+from .parallel import DataParallel
 from .parameter import Buffer, Parameter
 from .parameter_container import ParameterDict, ParameterList
 from .pool import (
