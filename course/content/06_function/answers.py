@@ -397,6 +397,24 @@ class Rotate(Function):
         )
 
 
+# %% wrong rotate: a list of results
+# says: forward gives back a list. A list is one result that is no tensor, so nothing is recorded
+# for what is in it. Return the two tensors as a tuple: return u, v.
+class Rotate(Function):
+    @staticmethod
+    def forward(ctx, x, y, angle):
+        ctx.save_for_backward(x, y, angle)
+        return [x * angle.cos() - y * angle.sin(), x * angle.sin() + y * angle.cos()]
+
+    @staticmethod
+    def backward(ctx, gu, gv):
+        x, y, angle = ctx.saved_tensors
+        c, s = angle.cos(), angle.sin()
+        u, v = x * c - y * s, x * s + y * c
+        found = gu * c + gv * s, gv * c - gu * s, (gv * u - gu * v).sum()
+        return tuple(g if w else None for g, w in zip(found, ctx.needs_input_grad, strict=True))
+
+
 # %% wrong rotate: everything computed
 # says: All gradients are right, but you compute them even if nobody needs them. Ask
 # ctx.needs_input_grad, and return None.
@@ -887,6 +905,9 @@ seconds = {
     "KeptSlope": 2 * _slope_of_y * _s,
     "OnceCube": "RuntimeError",
 }
+
+# %% right predict-second: the class of the error itself
+seconds = {"Cube": 30, "KeptSlope": 18, "OnceCube": RuntimeError}
 
 # %% wrong predict-second: kept slopes are as good
 # says: KeptSlope's 3x² has no history, so the term with its slope, 2y · 6x = 12, is missing:

@@ -426,7 +426,8 @@ def second_of_kept(seconds, rng):
 
 @predict_second.case("a backward marked with once_differentiable", points=1)
 def second_of_once(seconds, rng):
-    return seconds["OnceCube"]
+    once = seconds["OnceCube"]
+    return once.__name__ if isinstance(once, type) else once
 
 
 # --- A safe log-sum-exp ---------------------------------------------------------------------------

@@ -466,6 +466,22 @@ class SavedTensor:
         self.released = True
 
 
+# %% wrong saved-tensor: the version asked of nothing
+# says: After release() there is no tensor whose version could be compared: `None` has no
+# `_version`. Look for None first, and raise the RuntimeError.
+class SavedTensor:
+    def __init__(self, tensor):
+        self.tensor, self.version = tensor, tensor._version
+
+    def get(self):
+        if self.tensor._version != self.version:
+            raise RuntimeError("changed")
+        return self.tensor
+
+    def release(self):
+        self.tensor = None
+
+
 # %% wrong saved-tensor: None after release
 # says: After release() your get() gives None. A formula would then fail at some later place with a
 # strange message: raise the RuntimeError here.
@@ -743,6 +759,20 @@ def train_step(w, v, x, target, lr):
     return fit.item() + size.item()
 
 
+# %% wrong repair-step: .data after both passes
+# says: The numbers are right, as both passes have run before the step. But a step through .data
+# isn't counted: a graph that still needs the old weights would not notice. Under no_grad it is.
+def train_step(w, v, x, target, lr):
+    hidden = (x * w).tanh() + x
+    fit = ((hidden * v - target) ** 2).mean()
+    size = 0.1 * (hidden * v * v).mean()
+    w.grad = v.grad = None
+    (fit + size).backward()
+    v.data -= lr * v.grad
+    w.data -= lr * w.grad
+    return fit.item() + size.item()
+
+
 # %% wrong repair-step: .data for the weights
 # says: hidden is mended. But v is still changed between the two passes, through .data: the slope of
 # w by the second loss is taken at the new v, and v takes no step for that loss.
@@ -932,6 +962,23 @@ class Clip(Function):
         return g * inside, None
 
 
+# %% wrong clip-in-place: the limit itself counted as inside
+# says: A gradient passes where the value is strictly inside. At the limit itself it is 0: ask with
+# `<`, not with `<=`.
+class Clip(Function):
+    @staticmethod
+    def forward(ctx, x, limit):
+        ctx.save_for_backward(x.abs() <= limit)
+        x.clamp_(-limit, limit)
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        (inside,) = ctx.saved_tensors
+        return g * inside, None
+
+
 # %% wrong clip-in-place: asked too late
 # says: You ask what is within the limits after the clip. By then everything is, so every gradient
 # passes.
@@ -1114,6 +1161,21 @@ class Guarded(Function):
     @property
     def kept(self):
         return (self.box.get(),)
+
+
+# %% wrong guarded: the list made in __init__
+# says: In the static style `apply` makes the node, and your `__init__` isn't called: there is no
+# list yet when forward runs. Make it in keep.
+class Guarded(Function):
+    def __init__(self):
+        self.boxes = []
+
+    def keep(self, *tensors):
+        self.boxes += [SavedTensor(tensor) for tensor in tensors]
+
+    @property
+    def kept(self):
+        return tuple(box.get() for box in self.boxes)
 
 
 # %% wrong guarded: kept is a method

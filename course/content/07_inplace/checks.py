@@ -47,12 +47,12 @@ predict_versions = Exercise(
 
 @predict_versions.case("those that share a counter", points=2)
 def sharing(versions, rng):
-    return [versions["a"], versions["b"], versions["c"]]
+    return {name: versions[name] for name in "abc"}
 
 
 @predict_versions.case("those that don't", points=2)
 def not_sharing(versions, rng):
-    return [versions["d"], versions["e"]]
+    return {name: versions[name] for name in "de"}
 
 
 # --- A buffer with a counter ----------------------------------------------------------------------
@@ -246,22 +246,22 @@ predict_raises = Exercise(
 
 @predict_raises.case("A and B", points=1)
 def raises_ab(raises, rng):
-    return [raises["A"], raises["B"]]
+    return {name: raises[name] for name in "AB"}
 
 
 @predict_raises.case("C and D", points=1)
 def raises_cd(raises, rng):
-    return [raises["C"], raises["D"]]
+    return {name: raises[name] for name in "CD"}
 
 
 @predict_raises.case("E and F", points=2)
 def raises_ef(raises, rng):
-    return [raises["E"], raises["F"]]
+    return {name: raises[name] for name in "EF"}
 
 
 @predict_raises.case("G and H", points=2)
 def raises_gh(raises, rng):
-    return [raises["G"], raises["H"]]
+    return {name: raises[name] for name in "GH"}
 
 
 # --- Experiment: the open doors -------------------------------------------------------------------
@@ -340,10 +340,13 @@ def step_losses(answer, rng):
     return steps(answer, rng, 5)[2]
 
 
-@repair_step.case("the weights stay leaves", points=1)
+@repair_step.case("the weights stay leaves, and their steps are counted", points=1)
 def step_leaves(answer, rng):
     w, v, _ = steps(answer, rng, 2)
-    return [[p.is_leaf, p.requires_grad, p._version > 0] for p in (w, v)]
+    return {
+        name: {"leaf": p.is_leaf, "requires_grad": p.requires_grad, "counted": p._version > 0}
+        for name, p in {"w": w, "v": v}.items()
+    }
 
 
 # --- A clip in place ------------------------------------------------------------------------------
@@ -366,7 +369,9 @@ clip_in_place = Exercise(
 
 
 def clipped(answer, rng, through_result):
-    x, limit = normal(rng, 6), 0.7
+    values, limit = rng.standard_normal(6), 0.75
+    values[4:] = limit, -limit  # not strictly inside
+    x = tg.tensor(values, requires_grad=True)
     h = x * 1
     result = answer.apply(h, limit)
     weights = normal(rng, 6, requires_grad=False)
@@ -419,7 +424,7 @@ predict_views = Exercise(
 
 @predict_views.case("the values", points=2)
 def view_values(rewritten, rng):
-    return [rewritten["h"], rewritten["row"]]
+    return {name: rewritten[name] for name in ("h", "row")}
 
 
 @predict_views.case("the gradient", points=2)
@@ -429,7 +434,8 @@ def view_gradient(rewritten, rng):
 
 @predict_views.case("the node", points=1)
 def view_node(rewritten, rng):
-    return rewritten["h.grad_fn.name()"]
+    name = rewritten["h.grad_fn.name()"]
+    return str(name).strip("<>").rpartition("::")[2]  # as Python or PyTorch would print it
 
 
 # --- Guarded functions ----------------------------------------------------------------------------
