@@ -127,6 +127,22 @@ def nothing_seen(oracle: Oracle, reason: str, notes: tuple[str, ...] = ()) -> Ve
     return Verdict(name, exercise.name, exercise.title, cases, reason=reason, notes=notes)
 
 
+def with_ours(verdict: Verdict, helped: Verdict, broken: list[str]) -> Verdict:
+    """The verdict on an answer that was tried again on our own earlier answers.
+
+    `broken` are the earlier exercises where the learner's answer is not right; without any, the
+    second try only names the mistake: on other right answers it may give other numbers.
+    """
+    if not broken:
+        return replace(verdict, mistake=helped.mistake, mistake_name=helped.mistake_name)
+    listed = ", ".join(broken)
+    if helped.earned > verdict.earned:
+        note = f"tried with our own answer to {listed}, since yours is not right yet"
+        return replace(helped, notes=(*helped.notes, note))
+    note = f"it builds on {listed}, where your answer is not right yet"
+    return replace(verdict, notes=(*verdict.notes, note))
+
+
 def _first_failure(
     sizes: tuple[int | None, ...], ours: list[Run], theirs: list[Run]
 ) -> Failure | None:

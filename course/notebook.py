@@ -7,14 +7,13 @@ Lesson 00.
 
 import sys
 from collections.abc import MutableMapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from course.feedback import explain, side_by_side
 from course.files import CourseError
 from course.grid import grid_html
-from course.judge import Verdict, judge
+from course.judge import Verdict, judge, with_ours
 from course.lesson import Lesson, load_lesson
 from course.limits import memory_limit
 from course.oracle import names_with, oracle_for
@@ -57,14 +56,7 @@ def verdict_on(lesson: Lesson, exercise: str, namespace: MutableMapping[str, Any
     names = [name for need in broken or needs for name in lesson.exercises[need].names]
     with _ours(lesson, exercise, namespace, names):
         helped = judge(try_answer(oracle.exercise, namespace, oracle.seed), oracle)
-    if not broken:
-        # On the learner's own answers, though right, a known mistake may give other numbers.
-        return replace(verdict, mistake=helped.mistake, mistake_name=helped.mistake_name)
-    listed = ", ".join(broken)
-    if helped.earned > verdict.earned:
-        note = f"tried with our own answer to {listed}, since yours is not right yet"
-        return replace(helped, notes=(note,))
-    return replace(verdict, notes=(f"it builds on {listed}, where your answer is not right yet",))
+    return with_ours(verdict, helped, broken)
 
 
 def _failing_needs(lesson: Lesson, exercise: str, namespace: MutableMapping[str, Any]) -> list[str]:

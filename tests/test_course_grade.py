@@ -15,9 +15,11 @@ from typer.testing import CliRunner
 from course.cli import app
 from course.files import CourseError
 from course.grade.classroom import grade_all, notebooks_in
+from course.grade.grader import grade
 from course.grade.report import Reports, Row, as_csv, as_junit
 from course.grade.splice import joined, neutral
 from course.grade.submission import read_submission
+from course.lesson import load_lesson
 from tests.course_helpers import (
     CONTENT,
     LIMITS,
@@ -91,9 +93,37 @@ def test_feedback_names_the_mistake_the_cell_and_what_it_builds_on(tmp_path: Pat
     assert "x itself was changed" in verdicts["double"].mistake
     assert "Both axes cannot be the same" in verdicts["predict"].mistake
     notes = " ".join(verdicts["quadruple"].notes)
-    assert "builds on double" in notes
+    assert "builds on double" in notes and "tried with our own" not in notes
     assert "`helper` is defined in a cell of your own" in notes
     assert "NameError: name 'helper' is not defined" in notes
+
+
+def test_a_right_answer_on_a_wrong_one_is_tried_with_ours(tmp_path: Path) -> None:
+    """As in the notebook: one mistake costs its own points."""
+    verdicts = grades(notebook({**RIGHT, **WRONG}), tmp_path)
+    assert points(verdicts) == {"double": 0, "quadruple": 2, "predict": 2}
+    assert verdicts["quadruple"].notes == (
+        "tried with our own answer to double, since yours is not right yet",
+    )
+    once = "def quadruple(x):\n    return double(x)"
+    verdict = grades(notebook({**RIGHT, **WRONG, "quadruple": once}), tmp_path)["quadruple"]
+    assert verdict.earned == 0 and "builds on double" in verdict.notes[0]
+
+
+def test_a_mistake_is_named_on_top_of_another_right_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which share came last depends on the order, and several orders are right."""
+    monkeypatch.delenv("COURSE_CONTENT")
+    lesson = load_lesson("05")
+    (wrong,) = (a for a in lesson.wrongs("chain-rule") if a.name == "overwritten")
+    answers = {
+        "topological-order": lesson.rights("topological-order")[1].source,
+        "chain-rule": wrong.source,
+    }
+    submission = read_submission(save(notebook(answers, "05_backward"), tmp_path / "a.ipynb"))
+    (verdict,) = grade(submission, lesson.seed, ["chain-rule"], LIMITS)
+    assert verdict.exercise == "chain-rule" and verdict.mistake == wrong.says
 
 
 def test_the_same_seed_gives_the_same_report(tmp_path: Path) -> None:
@@ -242,16 +272,16 @@ def test_a_class_gets_its_tables(graded_class: Path) -> None:
         for row in json.loads((out / "grades.json").read_text("utf-8"))["submissions"]
     }
     assert (rows["ada"]["earned"], rows["ada"]["points"]) == (7, 7)
-    assert rows["=bob"]["earned"] == 2
+    assert rows["=bob"]["earned"] == 4
     assert "is no notebook, or cut off" in rows["in"]["problem"]
     table = list(csv.DictReader((out / "grades.csv").read_text("utf-8").splitlines()))
     assert [(r["earned"], r["double"], r["predict"]) for r in table] == [
-        ("2", "0", "2"),
+        ("4", "0", "2"),
         ("7", "3", "2"),
         ("", "", ""),
     ]
     suites = ElementTree.parse(out / "grades.xml").getroot()
-    assert [suite.get("failures") for suite in suites] == ["2", "0", "0"]
+    assert [suite.get("failures") for suite in suites] == ["1", "0", "0"]
     assert [suite.get("errors") for suite in suites] == ["0", "0", "1"]
 
 
@@ -262,14 +292,14 @@ def test_a_second_run_grades_only_what_is_new(graded_class: Path, tmp_path: Path
     paths = notebooks_in([root / "in"])
     first = {p: p.read_text("utf-8") for p in (root / "out" / "submissions").iterdir()}
     # A file that was cut off by a crash is graded again; whole ones are taken as they are.
-    victim = next(path for path in first if '"earned": 2' in first[path].splitlines()[-3])
+    victim = next(path for path in first if '"earned": 4' in first[path].splitlines()[-3])
     victim.write_text(first[victim][:100], encoding="utf-8")
     before = {path: path.stat().st_mtime_ns for path in first if path != victim}
     rows = grade_all(paths, 4, reports, limits=LIMITS, on_row=told.append)
     assert [row.file for row in rows] == [str(path) for path in paths]
     assert len(told) == 3
     assert sorted(row.seed for row in rows) == [0, 3, 4]
-    assert {row.earned for row in rows if not row.problem} == {2, 7}
+    assert {row.earned for row in rows if not row.problem} == {4, 7}
     assert before.keys() == {p for p in before if p.is_file()}
 
 

@@ -10,12 +10,17 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from course.files import CourseError
-from course.grade.grader import Attempt, attempt, verdicts_on
+from course.grade.grader import Attempt, attempt, attempt_lent, to_lend, verdicts_on, with_lent
 from course.grade.report import Reports, Row, exercise_row
 from course.grade.sandbox import Limits
 from course.grade.submission import Submission, read_submission
+from course.judge import Verdict
+from course.update import KEPT
 
-Waiting = dict[Future[dict[str, Attempt]], tuple[Row, Submission]]
+Job = Future[dict[str, Attempt]]
+Waiting = dict[Job, tuple[Row, Submission, list[Verdict]]]
+"""What is running, with the verdicts of the first attempt where it is the second."""
+SKIPPED = {".ipynb_checkpoints", KEPT}
 
 
 def notebooks_in(paths: list[Path]) -> list[Path]:
@@ -23,7 +28,7 @@ def notebooks_in(paths: list[Path]) -> list[Path]:
     found: list[Path] = []
     for path in paths:
         if path.is_dir():
-            below = sorted(p for p in path.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
+            below = sorted(p for p in path.rglob("*.ipynb") if not SKIPPED & set(p.parts))
             if not below:
                 raise CourseError(f"{path}: there is no notebook in this folder")
             found += below
@@ -69,12 +74,17 @@ def grade_all(
                         done(row)
                     else:
                         job = pool.submit(attempt, submission, seed, None, limits)
-                        waiting[job] = (row, submission)
+                        waiting[job] = (row, submission, [])
             if waiting:
                 finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
                 for job in finished:
-                    row, submission = waiting.pop(job)
-                    done(_judged(row, submission, job, seed))
+                    row, submission, first = waiting.pop(job)
+                    lent = _judged(row, submission, first, job, seed)
+                    if lent:
+                        again = pool.submit(attempt_lent, submission, seed, lent[1], limits)
+                        waiting[again] = (row, submission, lent[0])
+                    else:
+                        done(row)
     return [rows[str(path)] for path in paths]
 
 
@@ -93,11 +103,19 @@ def _opened(
     yield row, None if known else submission
 
 
-def _judged(row: Row, submission: Submission, job: Future[dict[str, Attempt]], seed: int) -> Row:
+def _judged(
+    row: Row, submission: Submission, first: list[Verdict], job: Job, seed: int
+) -> tuple[list[Verdict], dict[str, list[str]]] | None:
+    """Complete the row, or give the verdicts so far with the answers of ours to lend."""
     try:
-        verdicts = verdicts_on(submission, seed, job.result())
+        again = job.result() if first else {}
+        verdicts = first or verdicts_on(submission, seed, job.result())
+        lent = {} if first else to_lend(submission, verdicts)
+        if lent:
+            return verdicts, lent
+        verdicts = with_lent(submission, seed, verdicts, again)
     except (CourseError, OSError) as error:
         row.problem = f"{row.file}: could not be graded: {error}"
-        return row
+        return None
     row.exercises = [exercise_row(verdict) for verdict in verdicts]
-    return row
+    return None

@@ -1,17 +1,19 @@
 """Grades one submission: runs it in the sandbox, reruns what a dead kernel took along, judges.
 
 The judging happens here, in the trusted process, with the reference's results under the same seed.
-An exercise that killed its kernel or never ended costs its own points and no other's. Lesson 00.
+An exercise that killed its kernel, never ended or is wrong costs its own points and no other's:
+what builds upon it is tried again with our own answer in its place. Lesson 00.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from course.grade.sandbox import Limits, Outcome, fresh_root, run
 from course.grade.splice import Graded, graded_cells
 from course.grade.submission import Submission
-from course.judge import Verdict, judge, nothing_seen
+from course.judge import Verdict, judge, nothing_seen, with_ours
 from course.oracle import oracle_for
 from course.trial import Trials, from_json
 
@@ -34,20 +36,25 @@ def grade(
     limits: Limits = Limits(),  # noqa: B008
 ) -> list[Verdict]:
     """The verdicts on the exercises of a submission, all of them unless some are named."""
-    attempts = attempt(submission, seed, exercises, limits)
-    return verdicts_on(submission, seed, attempts)
+    verdicts = verdicts_on(submission, seed, attempt(submission, seed, exercises, limits))
+    again = attempt_lent(submission, seed, to_lend(submission, verdicts), limits)
+    verdicts = with_lent(submission, seed, verdicts, again)
+    return [v for v in verdicts if exercises is None or v.exercise in exercises]
 
 
 def attempt(
     submission: Submission, seed: int, exercises: list[str] | None, limits: Limits
 ) -> dict[str, Attempt]:
-    """Run the submission; touches nothing but the sandbox, so several may run at once."""
+    """Run the submission; touches nothing but the sandbox, so several may run at once.
+
+    With the exercises named come those that they build upon.
+    """
     lesson = submission.lesson
-    wanted = exercises or list(lesson.exercises)
-    needed = {need for name in wanted for need in lesson.all_needs(name)}
-    order = [name for name in lesson.exercises if name in wanted or name in needed]
-    attempts = {name: Attempt(reason=_unanswered(submission, name)) for name in wanted}
-    answered = [name for name in wanted if not attempts[name].reason]
+    named = exercises or list(lesson.exercises)
+    needed = {need for name in named for need in lesson.all_needs(name)}
+    order = [name for name in lesson.exercises if name in named or name in needed]
+    attempts = {name: Attempt(reason=_unanswered(submission, name)) for name in order}
+    answered = [name for name in order if not attempts[name].reason]
     attempts |= _one_run(submission, order, answered, seed, limits)
     # A kernel that died took the later exercises along: each gets a kernel of its own.
     lost = [name for name in answered if attempts[name].trials is None]
@@ -56,6 +63,52 @@ def attempt(
             own = [*lesson.all_needs(name), name]
             attempts |= _one_run(submission, own, [name], seed, limits)
     return attempts
+
+
+def to_lend(submission: Submission, verdicts: list[Verdict]) -> dict[str, list[str]]:
+    """The exercises that our own earlier answers may help, each with those to be lent to it."""
+    lesson = submission.lesson
+    broken = {verdict.exercise for verdict in verdicts if not verdict.passed}
+    found: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        needs = lesson.all_needs(verdict.exercise)
+        wrong = [need for need in needs if need in broken]
+        if not (verdict.passed or verdict.reason or (verdict.mistake and not wrong)) and needs:
+            found[verdict.exercise] = wrong or needs
+    return found
+
+
+def attempt_lent(
+    submission: Submission, seed: int, lent: dict[str, list[str]], limits: Limits
+) -> dict[str, Attempt]:
+    """Run each of these exercises with our answers in the place of the learner's.
+
+    Each in a kernel of its own, where nothing else is graded: a lent answer scores for nobody.
+    """
+    attempts: dict[str, Attempt] = {}
+    for name, ours in lent.items():
+        order = [*submission.lesson.all_needs(name), name]
+        attempts |= _one_run(submission, order, [name], seed, limits, ours)
+    return attempts
+
+
+def with_lent(
+    submission: Submission, seed: int, verdicts: list[Verdict], attempts: dict[str, Attempt]
+) -> list[Verdict]:
+    """The verdicts, with what the second attempts have added."""
+    wrong = {verdict.exercise for verdict in verdicts if not verdict.passed}
+    found: list[Verdict] = []
+    for verdict in verdicts:
+        trials = attempts[verdict.exercise].trials if verdict.exercise in attempts else None
+        needs = submission.lesson.all_needs(verdict.exercise)
+        broken = [need for need in needs if need in wrong]
+        if trials is not None:
+            helped = judge(trials, oracle_for(submission.lesson, verdict.exercise, seed))
+            verdict = with_ours(verdict, helped, broken)
+        elif broken and not verdict.passed:
+            verdict = with_ours(verdict, verdict, broken)
+        found.append(verdict)
+    return found
 
 
 def _unanswered(submission: Submission, name: str) -> str:
@@ -69,13 +122,18 @@ def _unanswered(submission: Submission, name: str) -> str:
 
 
 def _one_run(
-    submission: Submission, order: list[str], probed: list[str], seed: int, limits: Limits
+    submission: Submission,
+    order: list[str],
+    probed: list[str],
+    seed: int,
+    limits: Limits,
+    lent: Sequence[str] = (),
 ) -> dict[str, Attempt]:
     if not probed:
         return {}
     lesson = submission.lesson
     with fresh_root() as root:
-        cells = graded_cells(submission, order, probed, root / "box", seed)
+        cells = graded_cells(submission, order, probed, root / "box", seed, lent)
         outcome = run(cells, lesson.folder / "checks.py", limits, seed, root)
     found: dict[str, Attempt] = {}
     for name in probed:
@@ -130,21 +188,15 @@ def verdicts_on(submission: Submission, seed: int, attempts: dict[str, Attempt])
         else:
             verdict = judge(found.trials, oracle)
         if not verdict.passed:
-            verdict = replace(verdict, notes=tuple(_notes(submission, name, found, verdicts)))
+            verdict = replace(verdict, notes=tuple(_notes(submission, found)))
         verdicts[name] = verdict
     return list(verdicts.values())
 
 
-def _notes(
-    submission: Submission, name: str, found: Attempt, verdicts: dict[str, Verdict]
-) -> list[str]:
+def _notes(submission: Submission, found: Attempt) -> list[str]:
     notes: list[str] = []
     if found.cell_error and "NotImplementedError" not in found.cell_error:
         notes.append(f"the answer's cell ended with {found.cell_error}")
-    needs = submission.lesson.all_needs(name)
-    broken = [need for need in needs if need in verdicts and not verdicts[need].passed]
-    if broken:
-        notes.append(f"it builds on {', '.join(broken)}, where the answer is not right yet")
     seen: list[Any] = [run.seen for runs in found.trials or [] for run in runs]
     texts = [found.cell_error, *(tree[2] for tree in seen if tree[0] == "error")]
     for missing in dict.fromkeys(re.findall(r"name '(\w+)' is not defined", " ".join(texts))):

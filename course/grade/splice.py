@@ -7,6 +7,7 @@ stored outputs are ours. Demos are left out, since no answer may depend on them.
 import ast
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,22 @@ class Graded:
 
 
 def graded_cells(
-    submission: Submission, exercises: list[str], probed: list[str], box: Path, seed: int
+    submission: Submission,
+    exercises: list[str],
+    probed: list[str],
+    box: Path,
+    seed: int,
+    lent: Sequence[str] = (),
 ) -> list[Graded]:
-    """The cells of a run: setup, then each exercise's answer, and a probe if it is in `probed`."""
+    """The cells of a run: setup, then each exercise's answer, and a probe if it is in `probed`.
+
+    For the exercises in `lent` our own answer stands in.
+    """
     cells = [Graded(cell.source, "setup") for cell in submission.lesson.setup]
     for name in exercises:
+        if name in lent:
+            cells.append(Graded(submission.lesson.reference(name), "lent", name))
+            continue
         pieces = joined(submission.answers.get(name, []))
         cells += [Graded(neutral(piece), "answer", name) for piece in pieces]
         if name in probed:
