@@ -29,7 +29,7 @@ predict_constructors = Exercise(
 
 
 def plain(made, *names):
-    """Shape and dtype as foretold, however they are written: `2` or `(2,)`, `torch.long` or int64."""
+    """Shape and dtype as foretold, in any spelling: `2` or `(2,)`, `torch.long` or int64."""
     found = {}
     for name, (shape, dtype) in entries(made, *names).items():
         known = getattr(tg, str(dtype).removeprefix("torch.").removeprefix("tg."), dtype)

@@ -149,7 +149,7 @@ predict_strides = Exercise(
 
 
 def foretold(strides, *names):
-    """Those entries, where one axis may be written `1` as well as `(1,)`, and an error in any case."""
+    """Those entries; one axis may be written `1` as well as `(1,)`, and "error" in any case."""
     found = entries(strides, *names)
     for name, stride in found.items():
         if isinstance(stride, int):
