@@ -21,6 +21,7 @@ import numpy as np
 
 import tinygrad_course as tg
 
+from . import fake_cuda, fake_nccl
 from .parity.both import attempt, seen
 
 BOTH: dict[str, Callable[[Any, Any], Any]] = {}
@@ -293,6 +294,42 @@ def windows():
 
 
 @alone
+def on_gpus():
+    """Collectives of tensors on pretended GPUs, one a rank, and DistributedDataParallel there."""
+    dist, rank = tg.distributed, me()
+    place = f"cuda:{rank}"
+    fake_cuda.Device(rank).use()
+    x = (tg.arange(6.0).view(2, 3) + rank).to(place)
+    gaps, flags = x.t().contiguous().t(), tg.tensor([rank == 1, True, False]).to(place)
+    fewest = flags.clone()
+    dist.all_reduce(gaps), dist.all_reduce(flags), dist.all_reduce(fewest, dist.ReduceOp.MIN)
+    every = [tg.zeros(2, 3).to(place) for _ in range(2)]
+    dist.all_gather(every, x)
+    at_first = [tg.zeros(2, 3).to(place) for _ in range(2)] if rank == 0 else None
+    dist.gather(x, at_first)
+    part = tg.zeros(2, 3).to(place)
+    dist.scatter(part, every if rank == 1 else None, src=1)
+    mean, first = x.clone(), x.clone()
+    dist.reduce(mean, 0, dist.ReduceOp.AVG), dist.broadcast(first, 0)
+    got = tg.zeros(2, 3).to(place)
+    dist.send(x, 1) if rank == 0 else dist.recv(got, 0)
+    model = tg.nn.Linear(3, 2).to(place)
+    wrapped = tg.nn.parallel.DistributedDataParallel(model, device_ids=[rank])
+    wrapped(x).pow(2).sum().backward()
+    alone = [p.detach().cpu().requires_grad_() for p in model.parameters()]
+    whole = tg.cat([tg.arange(6.0).view(2, 3) + r for r in range(2)])
+    (tg.nn.functional.linear(whole, *alone).pow(2).sum() / 2).backward()
+    close = [np.allclose(p.grad.cpu().numpy(), q.grad.numpy())
+             for p, q in zip(model.parameters(), alone, strict=True)]  # fmt: skip
+    found = [gaps, flags, fewest, *every, part, mean, first, got, *(at_first or ())]
+    try:
+        refused = dist.all_reduce(tg.ones(1))
+    except RuntimeError as error:
+        refused = str(error)
+    return [t.tolist() for t in found], close, dist.get_backend(), refused
+
+
+@alone
 def disagreements():
     """What the ranks are told when they do not do the same."""
     dist, rank, found = tg.distributed, me(), []
@@ -370,7 +407,8 @@ def deaf():
 
 def main(program: str, folder: Path) -> None:
     limit = float(os.environ.get("RANKS_TIMEOUT", 30))
-    tg.distributed.init_process_group("mpi", timeout=timedelta(seconds=limit))
+    backend = os.environ.get("RANKS_BACKEND", "mpi")
+    tg.distributed.init_process_group(backend, timeout=timedelta(seconds=limit))
     rank = me()
     found: Any
     if program == "both":
@@ -396,4 +434,5 @@ def main(program: str, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    with fake_cuda.pretended(2), fake_nccl.installed():
+        main(sys.argv[1], Path(sys.argv[2]))

@@ -28,6 +28,7 @@ from tinygrad_course.nn.parallel.reducer import assign
 from tinygrad_course.utils.data import DataLoader, DistributedSampler
 
 from . import ranks
+from .bench import scaling
 from .parity.both import attempt, same
 
 dist = tg.distributed
@@ -101,6 +102,27 @@ def test_windows_of_memory(tmp_path):
     for base, error in saw(2, "windows", tmp_path):
         assert base[-1] == [[1, 1, 1, (base[-1][0][3])]] * 3
         assert "modified by an inplace operation" in error
+
+
+@needs_mpi
+@pytest.mark.parametrize("backend", ["mpi", "nccl"])
+def test_tensors_on_gpus(backend, tmp_path, monkeypatch):
+    """Pretended ones, one a rank; by MPI through the host, by a pretended NCCL without it."""
+    monkeypatch.setenv("RANKS_BACKEND", backend)
+    zero, one = [[0, 1, 2], [3, 4, 5]], [[1, 2, 3], [4, 5, 6]]
+    both, mean = [[1, 3, 5], [7, 9, 11]], [[0.5, 1.5, 2.5], [3.5, 4.5, 5.5]]
+    for rank, (found, close, name, refused) in enumerate(saw(2, "on_gpus", tmp_path)):
+        gaps, flags, fewest, *every, part, reduced, first, got = found[:9]
+        assert gaps == both and every == [zero, one] and first == zero
+        assert flags == [True, True, False] and fewest == [False, True, False]
+        assert part == (zero, one)[rank]
+        assert found[9:] == ([zero, one] if rank == 0 else [])
+        if rank == 0:
+            assert reduced == mean
+        else:
+            assert got == zero
+        assert close == [True, True] and name == backend
+        assert refused is None if backend == "mpi" else "device type cpu" in refused
 
 
 @needs_mpi
@@ -328,6 +350,24 @@ def test_lenet_on_several_ranks_is_lenet_on_one(number, tmp_path, world_of_one):
         ours, theirs = value.numpy(), together[key].numpy()
         np.testing.assert_allclose(theirs, ours, rtol=1e-5, atol=1e-6 * np.abs(ours).max())
         assert not np.allclose(ours, start[key].numpy(), rtol=1e-2)
+
+
+@needs_mpi
+def test_the_bench_times_a_step_and_its_reduction():
+    done = job(2, "tests.bench.scaling")
+    assert done.returncode == 0, done.stderr
+    times = json.loads(done.stdout)
+    assert times.keys() == {"step", "together"} and times["step"] > 0 <= times["together"]
+
+
+def test_the_bench_says_what_limits():
+    found = {n: {"step": step, "together": 0.002} for n, step in ((1, 0.1), (2, 0.06), (4, 0.05))}
+    assert scaling.row(2, found) == "| 2 | 60.0 | 4,267 | 1.67 | 2.0 |"
+    told = scaling.limit(found, cpus=2)
+    assert "With 2 ranks a step takes 60.0 ms, where 50.0 were 2 times as fast: 2.0 ms go" in told
+    assert "More ranks than the 2 CPUs only take turns" in told
+    assert "With 4 ranks" in scaling.limit(found, cpus=16)
+    assert scaling.limit(found, cpus=1).startswith("There is one CPU")
 
 
 def test_the_example_runs_without_mpiexec(capsys, tmp_path):

@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from . import scaling
 from .worker import Worker
 from .workloads import QUICK, WORKLOADS
 
@@ -83,7 +84,10 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="fewer workloads and rounds")
     parser.add_argument("--rounds", type=int, help="bursts of each engine (7; quick: 3)")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write every round here too")
+    parser.add_argument("--scaling", action="store_true", help="only LeNet on 1, 2 and 4 ranks")
     options = parser.parse_args()
+    if options.scaling:
+        return scaling.table()
     names = list(QUICK) if options.quick else [*WORKLOADS, "W8"]
     names = options.workloads.split(",") if options.workloads else names
     if unknown := set(names) - {*WORKLOADS, "W8"}:

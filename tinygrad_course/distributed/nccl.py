@@ -95,41 +95,45 @@ class Nccl(Mpi):
         return self._ops[op]
 
     def all_reduce(self, buffer: Array, op: ReduceOp) -> Requests:
-        place, how = buffer.data.ptr, self._op(buffer, op)
+        place, how = _place(buffer), self._op(buffer, op)
         return self._transfer((self._ranks.allReduce, place, place, *self._numbers(buffer), how))
 
     def reduce(self, buffer: Array, op: ReduceOp, root: int) -> Requests:
-        place, how = buffer.data.ptr, self._op(buffer, op)
+        place, how = _place(buffer), self._op(buffer, op)
         call = (self._ranks.reduce, place, place, *self._numbers(buffer), how, root)
         return self._transfer(call)
 
     def broadcast(self, buffer: Array, root: int) -> Requests:
-        return self._transfer((self._ranks.bcast, buffer.data.ptr, *self._numbers(buffer), root))
+        return self._transfer((self._ranks.bcast, _place(buffer), *self._numbers(buffer), root))
 
     def all_gather(self, buffer: Array, out: Array) -> Requests:
-        call = (self._ranks.allGather, buffer.data.ptr, out.data.ptr, *self._numbers(buffer))
+        call = (self._ranks.allGather, _place(buffer), _place(out), *self._numbers(buffer))
         return self._transfer(call)
 
     def gather(self, buffer: Array, out: Array | None, root: int) -> Requests:
-        calls = [(self._ranks.send, buffer.data.ptr, *self._numbers(buffer), root)]
+        calls = [(self._ranks.send, _place(buffer), *self._numbers(buffer), root)]
         return self._transfer(*calls, *self._row_by_row(self._ranks.recv, out))
 
     def scatter(self, buffer: Array, parts: Array | None, root: int) -> Requests:
-        calls = [(self._ranks.recv, buffer.data.ptr, *self._numbers(buffer), root)]
+        calls = [(self._ranks.recv, _place(buffer), *self._numbers(buffer), root)]
         return self._transfer(*calls, *self._row_by_row(self._ranks.send, parts))
 
     def _row_by_row(self, function: Any, rows: Array | None) -> list[tuple[Any, ...]]:
         """A call for each rank with its row."""
         calls = enumerate(() if rows is None else rows)
-        return [(function, row.data.ptr, *self._numbers(row), rank) for rank, row in calls]
+        return [(function, _place(row), *self._numbers(row), rank) for rank, row in calls]
 
     def _send(self, buffer: Array, to: int, tag: int) -> Requests:
-        return self._transfer((self._ranks.send, buffer.data.ptr, *self._numbers(buffer), to))
+        return self._transfer((self._ranks.send, _place(buffer), *self._numbers(buffer), to))
 
     def _receive(self, buffer: Array, source: int, tag: int) -> Requests:
-        return self._transfer((self._ranks.recv, buffer.data.ptr, *self._numbers(buffer), source))
+        return self._transfer((self._ranks.recv, _place(buffer), *self._numbers(buffer), source))
 
     def done(self, requests: Requests) -> bool:
         events = [r for r in requests if isinstance(r, self._cuda.Event)]
         others = [r for r in requests if not isinstance(r, self._cuda.Event)]
         return super().done(others) and all(event.done for event in events)
+
+
+def _place(array: Array) -> int:
+    return backend_of(array).pointer(array)
