@@ -288,16 +288,25 @@ def move(array: Array, device: Device) -> Array:
     return there.from_host(here.to_host(array), device.index)
 
 
-def require_same(arrays: list[Array]) -> Any:
-    """The array module of `arrays`; RuntimeError, before any kernel runs, when they live on several
-    devices."""
-    first = device_of(arrays[0])
-    for array in arrays[1:]:
-        other = device_of(array)
-        if other is not first and other != first:
+def require_same(values: list[Any]) -> Any:
+    """The array module of the arrays among `values`; RuntimeError, before any kernel runs, when
+    they live on several devices, TypeError when there are none."""
+    first: Device | None = None
+    for value in values:
+        if type(value) is np.ndarray:
+            device = _CPU_DEVICE
+        elif hasattr(value, "strides"):
+            device = device_of(value)
+        else:
+            continue
+        if first is None:
+            first, xp = device, xp_of(value)
+        elif device is not first and device != first:
             raise RuntimeError(
                 "Expected all tensors to be on the same device, but found at least two devices, "
                 f"{first} and "
-                f"{other}! Move one with .to({str(first)!r}) or .to({str(other)!r})."
+                f"{device}! Move one with .to({str(first)!r}) or .to({str(device)!r})."
             )
-    return xp_of(arrays[0])
+    if first is None:
+        raise TypeError("none of the arguments is a Tensor: wrap numbers in tg.tensor(...)")
+    return xp

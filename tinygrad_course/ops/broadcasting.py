@@ -132,6 +132,8 @@ class Broadcast(Op):
     @classmethod
     def promote(cls, *operands: Any) -> tuple[Any, ...]:
         """The operands on one device and in the dtype in which the operation computes."""
+        if len(operands) == 2 and cls._alike(*operands):
+            return operands
         found, arrays, away = [], [], None
         for place, v in enumerate(operands):
             if hasattr(v, "strides"):
@@ -160,6 +162,16 @@ class Broadcast(Op):
                 for v in found
             ]
         return tuple([cls._in(v, dtype) for v in found])
+
+    @classmethod
+    def _alike(cls, x: Any, y: Any) -> bool:
+        """Whether there is nothing to do: a tensor of floats, and a number or another one of its
+        type on the CPU."""
+        if not isinstance(x, Tensor) or x._array.dtype.kind != "f":
+            return False
+        if isinstance(y, Tensor):
+            return x._array.dtype is y._array.dtype and type(x._array) is type(y._array) is _ndarray
+        return cls.numbers and type(y) in (float, int)
 
     @staticmethod
     def _in(operand: Any, dtype: DType) -> Any:

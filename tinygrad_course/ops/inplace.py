@@ -68,7 +68,7 @@ def change(op: type[Op], x: Tensor, others: tuple[Any, ...], params: dict[str, A
         if isinstance(other, Tensor) and other is not x:
             refuse_overlap(x, other)
     arrays = [v._array if isinstance(v, Tensor) else v for v in inputs]
-    xp = require_same([a for a in arrays if hasattr(a, "strides")])
+    xp = require_same(arrays)
     # A comparison has no derivative, but cuts off the history of what it overwrites.
     recorded = op.differentiable or op.backward is not Node.backward
     recording = mode.enabled and recorded and x._array.dtype.kind == "f"
@@ -155,8 +155,10 @@ def overlaps(x: Tensor) -> bool:
     """Whether elements of `x` share a place in memory."""
     # NumPy writes steps of 0 for an array without elements, which overlaps nothing.
     array = x._array
-    return bool(array.size) and any(
-        s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)
+    return (
+        0 in array.strides
+        and array.size > 0
+        and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True))
     )
 
 
@@ -184,7 +186,8 @@ def refuse_overlap(x: Tensor, other: Tensor, whole: bool = False) -> None:
 
 
 def _require_castable(out: Any, target: Any) -> None:
-    require_castable(from_numpy_dtype(out.dtype), from_numpy_dtype(target.dtype))
+    if out.dtype is not target.dtype:
+        require_castable(from_numpy_dtype(out.dtype), from_numpy_dtype(target.dtype))
 
 
 def _start(op: type[Op], edges: tuple[Edge | None, ...], inputs: tuple[Any, ...]) -> Node:

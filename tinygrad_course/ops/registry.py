@@ -158,7 +158,7 @@ class Op(Node):
         a gradient is needed."""
         inputs, rest = args[: cls.arity], args[cls.arity :]
         arrays = [x._array if isinstance(x, Tensor) else x for x in inputs]
-        xp = require_same([a for a in arrays if hasattr(a, "strides")])
+        xp = require_same(arrays)
         edges = edges_of(inputs) if mode.enabled and cls.differentiable else None
         forward = cls.forward
         if watching and any(isinstance(x, Tensor) for x in inputs):
@@ -166,11 +166,13 @@ class Op(Node):
         result: Any
         if edges is None:
             result = forward(UNRECORDED, xp, *arrays, *rest, **params)
-            tensors = [x for x in inputs if isinstance(x, Tensor)]
-            if not tensors:
+            metas = [x._meta for x in inputs if isinstance(x, Tensor)]
+            if not metas:
                 return result
-            volatile = any(x._meta is not None and x._meta.volatile for x in tensors)
-            return _each(result, lambda a, i: _unrecorded(a, volatile))
+            volatile = any(meta is not None and meta.volatile for meta in metas)
+            if type(result) is tuple:
+                return tuple([_unrecorded(array, volatile) for array in result])
+            return _unrecorded(result, volatile)
         node = _started(cls, edges)
         result = forward(node, xp, *arrays, *rest, **params)
         if type(result) is not tuple:
@@ -313,12 +315,6 @@ def _unrecorded(array: Any, volatile: bool) -> Tensor:
     if volatile:
         tensor._make_meta().volatile = True
     return tensor
-
-
-def _each(result: Any, wrap: Callable[[Any, int], Any]) -> Any:
-    if type(result) is tuple:
-        return tuple([wrap(array, i) for i, array in enumerate(result)])
-    return wrap(result, 0)
 
 
 def is_operand(value: Any) -> bool:
