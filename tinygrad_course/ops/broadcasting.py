@@ -133,7 +133,8 @@ class Broadcast(Op):
     def promote(cls, *operands: Any) -> tuple[Any, ...]:
         """The operands on one device and in the dtype in which the operation computes."""
         if len(operands) == 2 and cls._alike(*operands):
-            return operands
+            x, y = operands
+            return (x, float(y)) if type(y) is int else operands
         found, arrays, away = [], [], None
         for place, v in enumerate(operands):
             if hasattr(v, "strides"):
