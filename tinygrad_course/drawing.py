@@ -17,6 +17,9 @@ FILLS = ("#d2e3fc", "#fdd9a0", "#c8e6c9", "#f3c6d3", "#e1d5f5", "#cfd8dc")
 LINES = ("#1a56c4", "#b34700", "#1e7d32", "#a3195b", "#5b3fa8", "#455a64")
 DASHES = ("", "6 3", "2 2", "8 3 2 3", "12 4", "1 3")
 CELL = 38
+# Processors round differently. Drawings are kept in steps that hide it, and this keeps what lies
+# just between two steps, as one half does, on the same side everywhere.
+UNEVEN = 1e-3
 
 
 class Drawing:
@@ -174,7 +177,7 @@ def curves(
     def at(px: float, py: float) -> tuple[float, float]:
         return (
             round(left + (px - first) / (last - first) * (right - left), 1),
-            round(bottom - (py - low) / (high - low) * (bottom - top), 1),
+            float(round(bottom - (py - low) / (high - low) * (bottom - top) + UNEVEN)),
         )
 
     parts = [f'<path d="M{left} {top}V{bottom}H{right:g}" fill="none" stroke="{INK}"/>']
@@ -199,9 +202,12 @@ def curves(
             f'<path d="M{path}" fill="none" stroke="{color}" stroke-width="2" '
             f'stroke-dasharray="{dash}"/>'
         )
-        y = points[-1][1] + 4
-        while any(abs(y - other) < 14 for other in ends):
-            y += 14
+        # Beside its last point, or as near as the other names leave room for.
+        free = (
+            points[-1][1] + 4 + side * 14 * n for n in range(2 * len(lines)) for side in (1, -1)
+        )
+        room = [y for y in free if y <= bottom + 4 and all(abs(y - end) >= 14 for end in ends)]
+        y = room[0]
         ends.append(y)
         parts.append(_text(points[-1][0] + 6, y, name, "start", color))
     return Drawing(parts, width, height, alt)
@@ -223,7 +229,9 @@ def images(
     for number, picture in enumerate(pictures):
         array = _array(picture).astype(float)
         span = float(np.ptp(array)) or 1.0
-        shade = np.round(245 - 225 * (array - array.min()) / span).astype(int)
+        shade = np.round(245 - 15 * np.round(15 * (array - array.min()) / span + UNEVEN)).astype(
+            int
+        )
         wide = max(pixel * array.shape[1], 8 * len(str(titles[number])) if len(titles) else 0)
         for i, row in enumerate(shade):
             start = 0
