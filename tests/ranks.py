@@ -234,6 +234,19 @@ def unused_found(lib, dist):
 
 
 @both
+def ready_twice(lib, dist):
+    """Two passes over one forward that have a layer in common."""
+    _, model = branched(lib)
+    left, right = model(inputs(lib, me(dist)))["y"]
+    kept.append(model)  # while its gradients are on their way
+    left.sum().backward(retain_graph=True)
+    return attempt(lambda: right.sum().backward())
+
+
+kept: list[Any] = []
+
+
+@both
 def frozen(lib, dist):
     net, _ = branched(lib)
     net.left.weight.requires_grad_(False)
@@ -351,6 +364,8 @@ def disagreements():
     told(lambda: parallel(linear(2, 2 + rank)))
     told(lambda: parallel(linear(2, 2, bias=bool(rank))))
     told(lambda: parallel(linear(2, 2).to((tg.float32, tg.float64)[rank])))
+    names = ("a", "b") if rank else ("b", "a")
+    told(lambda: parallel(tg.nn.ModuleDict({name: linear(1, 1, bias=False) for name in names})))
     told(lambda: parallel(tg.nn.ReLU()))
     told(lambda: dist.send(tg.ones(3), 1) if rank == 0 else dist.recv(tg.ones(2)))
     sparse = parallel(tg.nn.Embedding(3, 2, sparse=True))

@@ -136,6 +136,7 @@ def test_ranks_that_disagree_are_told_how(tmp_path):
         r"weight is torch.float32 [2, 2], requires_grad=True on rank 0 and torch.float32 [3, 2]",
         r"bias is not there on rank 0 and torch.float32 [2]",
         r"weight is torch.float32 [2, 2], requires_grad=True on rank 0 and torch.float64 [2, 2]",
+        r"parameters stand in the order b.weight, a.weight on rank 0 and a.weight, b.weight on",
         r"doesn't have any parameter that requires a gradient",
         None,
         r"NotImplementedError: DistributedDataParallel: the gradient of weight is sparse",
@@ -292,6 +293,20 @@ def test_a_wrapper_that_is_gone_leaves_its_parameters_alone(world_of_one):
     del model
     out.sum().backward()
     assert net.weight.grad.tolist() == [[1, 1]]
+
+
+def test_gradients_are_sent_while_backward_runs(world_of_one):
+    net = tg.nn.Sequential(*(tg.nn.Linear(2, 2, bias=False) for _ in range(3)))
+    model = tg.nn.parallel.DistributedDataParallel(net, bucket_cap_mb=1e-6)
+    sent = []
+
+    def look(grad):
+        sent.append([bucket.sent is not None for bucket in model.reducer.buckets])
+
+    for layer in net:
+        layer.weight.register_hook(look)
+    model(tg.ones(1, 2)).sum().backward()
+    assert sent == [[False] * 3, [True, False, False], [True, True, False]]
 
 
 def test_buckets():

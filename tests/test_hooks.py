@@ -397,3 +397,48 @@ def test_node_hook_cannot_make_a_gradient_from_none(lib):
     y = leaf(lib) * 2
     y.grad_fn.register_hook(lambda into, out: (into[0], lib.ones(2)))
     y.sum().backward()
+
+
+# --- at the end of a pass -------------------------------------------------------------------------
+
+
+def at_the_end(lib: Any, call: Any) -> None:
+    if lib is tg:
+        tg.autograd.hooks.queue_callback(call)
+    else:
+        lib.autograd.Variable._execution_engine.queue_callback(call)
+
+
+@both
+def test_calls_at_the_end_of_the_pass(lib):
+    """Once, in order, when all gradients are there; those of a pass within a pass at its end."""
+    x, y, seen = leaf(lib), leaf(lib, 3.0), []
+
+    def note(text):
+        return lambda: seen.append((text, x.grad is not None, lib.is_grad_enabled()))
+
+    def hook(grad):
+        at_the_end(lib, note("first"))
+        at_the_end(lib, note("second"))
+        if y.grad is None:
+            with lib.enable_grad():
+                inner = y * 2
+            inner.register_hook(lambda grad: at_the_end(lib, note("within")))
+            inner.backward()
+            seen.append("inner is over")
+
+    z = (x * 2).sum()
+    z.register_hook(hook)
+    z.backward()
+    (x * 3).sum().backward()
+    return seen, x.grad, y.grad
+
+
+@refused("Final callbacks can only be installed during backward pass")
+def test_outside_of_a_pass_there_is_no_end(lib):
+    x = leaf(lib)
+    x.register_hook(lambda grad: 1 / 0)
+    try:
+        x.sum().backward()
+    except ZeroDivisionError:
+        at_the_end(lib, lambda: None)

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..device import xp_of
 from ..shape import Size
-from .hooks import NodeHooks, run_node_hooks, run_tensor_hooks
+from .hooks import NodeHooks, current_pass, run_node_hooks, run_tensor_hooks
 from .mode import _Switch
 from .node import AccumulateGrad, Edge, Node
 from .stochastic import StochasticFunction
@@ -65,7 +65,7 @@ def run(
 
     results: Any
     slots: list[Any] | None
-    with _Switch(create_graph):
+    with _Switch(create_graph), current_pass:
         while ready:
             node = heappop(ready)[1]
             # The list gives its gradients away, so that an accumulator may find itself the only

@@ -2,12 +2,13 @@
 
 `NodeHooks` keeps those of one node (it is made on first use, most nodes have none);
 `RemovableHandle` takes one off again. A hook gets Tensors and may return a replacement; None leaves
-the gradient as it is. Lesson 08.
+the gradient as it is. A hook may also ask for a call at the end of the pass. Lesson 08.
 """
 
 from __future__ import annotations
 
 import itertools
+import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
@@ -150,6 +151,35 @@ def _fitting(hook: Callable[..., Any], new: Any, old: Any) -> Any:
 
 def _name(hook: Callable[..., Any]) -> str:
     return getattr(hook, "__name__", type(hook).__name__)
+
+
+class Pass(threading.local):
+    """The backward pass that runs in a thread: `with` encloses it, and makes the calls that its
+    hooks have asked for when it ends well. Passes within passes have their own."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[Callable[[], None]]] = []
+
+    def __enter__(self) -> None:
+        self.calls.append([])
+
+    def __exit__(self, kind: object, *rest: object) -> None:
+        try:
+            for call in self.calls[-1] if kind is None else ():
+                call()
+        finally:
+            self.calls.pop()
+
+
+current_pass = Pass()
+
+
+def queue_callback(callback: Callable[[], None]) -> None:
+    """Calls `callback()` at the end of the backward pass that runs now; RuntimeError when none
+    does. (torch.autograd.Variable._execution_engine.queue_callback)"""
+    if not current_pass.calls:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    current_pass.calls[-1].append(callback)
 
 
 def keep_retaining(old: Any, new: Any) -> None:

@@ -111,6 +111,11 @@ class DistributedDataParallel(Module):
                         f"DistributedDataParallel: the ranks have different models: {name} is "
                         f"{here} on rank 0 and {there} on rank {rank}"
                     )
+            if list(first) != list(other):
+                raise RuntimeError(
+                    "DistributedDataParallel: the ranks have different models: parameters stand in "
+                    f"the order {', '.join(first)} on rank 0 and {', '.join(other)} on rank {rank}"
+                )
 
     def _send_from_first(self, tensors: list[Any]) -> None:
         """Overwrites the tensors by those of rank 0."""

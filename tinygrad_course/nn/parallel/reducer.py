@@ -2,8 +2,8 @@
 
 Gradients come into being from the last layer to the first. Those of a few layers fill a bucket, one
 piece of memory; as soon as its last gradient is there the bucket is sent off, and backward goes on
-to the layers before. The last gradient of all waits for the buckets that are still under way. A
-Reducer knows parameters and their gradients, and nothing of modules or data. Lesson 16.
+to the layers before. The end of the pass waits for the buckets that are still under way. A Reducer
+knows parameters and their gradients, and nothing of modules or data. Lesson 16.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...autograd.hooks import queue_callback
 from ...autograd.node import AccumulateGrad
 from ...autograd.variable import Tensor
 from ...device import Array, xp_of
@@ -100,6 +101,12 @@ class Reducer:
             for place in self._unused:
                 self._put(place)
         place = self._place_of[id(parameter)]
+        if place not in self._bucket_of[place].waiting:
+            raise RuntimeError(
+                f"Expected to mark a variable ready only once. The gradient of {self.names[place]} "
+                "was averaged already: forward and backward must take turns, and the loss must "
+                "depend on parameters only through the output of DistributedDataParallel"
+            )
         self._used[place] = 1
         self._put(place)
         # In this order on all ranks, so a full bucket waits for those before it.
@@ -112,7 +119,7 @@ class Reducer:
             else:
                 self.world.done(bucket.sent[1])  # MPI moves on only when it is called
         else:
-            self._finish()
+            queue_callback(self._finish)
 
     def _put(self, place: int) -> None:
         """Copies a gradient into its bucket, as this rank's part of the mean."""
@@ -135,16 +142,16 @@ class Reducer:
         self._expecting = self._started = False
         assert self._agreement is not None
         self._agreement.wait()
+        used = self._used
         if self.find_unused:  # a parameter that no rank used keeps its gradient, often None
-            requests = self.world.all_reduce(self._used, ReduceOp.SUM)
-            self.world.wait(requests, "backward of DistributedDataParallel")
+            used = sum(self.world.share(used))
         for bucket in self.buckets:
             assert bucket.sent is not None
             staged, requests = bucket.sent
             self.world.wait(requests, "backward of DistributedDataParallel")
             self.world.unstage(staged, bucket.gradients)
             for place, part in bucket.parts.items():
-                if self._used[place]:
+                if used[place]:
                     self._write(self.parameters[place], bucket.gradients[part])
 
     def _write(self, parameter: Any, mean: Array) -> None:
