@@ -164,9 +164,10 @@ def test_running_statistics_are_those_of_the_first_part(devices):
 
 
 def test_replicas_run_in_threads_where_their_tensors_are(gpus):
-    seen = {}
+    seen, together = {}, threading.Barrier(2)
 
     def look(x, scale):
+        together.wait(10)  # each gets here while the other runs
         seen[threading.get_ident()] = str(x.device), tg.is_grad_enabled()
         return x * scale
 
