@@ -125,10 +125,11 @@ class _Ids:
         return f"{self.section}-{self.used[self.section]}"
 
 
-def exercise_box(lesson: Lesson, exercise: Exercise) -> str:
+def exercise_box(lesson: Lesson, exercise: Exercise, worth: float | None = None) -> str:
     """The Markdown above an answer cell: what it is worth, what it builds upon, its hints."""
     stars = "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
-    points = f"{exercise.points} point{'s' if exercise.points != 1 else ''}"
+    worth = exercise.points if worth is None else worth
+    points = f"{worth:g} point{'s' if worth != 1 else ''}"
     facts = [f"difficulty {stars} ({exercise.difficulty} of 3)", f"about {exercise.minutes} min"]
     lines = [
         f"#### Exercise: {exercise.title}",

@@ -45,13 +45,13 @@ def points_text(verdict: Verdict) -> str:
     """`all 8 points`, or `6 of 8 points`."""
     noun = "point" if verdict.points == 1 else "points"
     if verdict.passed:
-        return f"right, {verdict.points} {noun}"
-    return f"{verdict.earned} of {verdict.points} {noun}"
+        return f"right, {verdict.points:g} {noun}"
+    return f"{verdict.earned:g} of {verdict.points:g} {noun}"
 
 
 def _case_line(case: CaseVerdict) -> str:
     mark = "✓" if case.failure is None else "✗"
-    return f"  {mark} {case.earned}/{case.points}  {case.title}"
+    return f"  {mark} {case.earned:g}/{case.points:g}  {case.title}"
 
 
 def _mistake(verdict: Verdict) -> list[str]:
@@ -85,10 +85,15 @@ def _failure(verdict: Verdict, failure: Failure, columns: bool) -> list[str]:
 
 
 def error_lines(tree: Tree) -> list[str]:
-    """An error of the learner's: class, words and their own line."""
+    """An error of the learner's: class, words and their own line.
+
+    Where none of their lines had a part in it, it came of what their code returned.
+    """
     _, name, words, where = tree
-    lines = [f"  your code raised {name}{f': {words}' if words else ''}"]
-    return [*lines, f"    {where}"] if where else lines
+    error = f"{name}: {words}" if words else name
+    if not where:
+        return [f"  what came back could not be used: {error}"]
+    return [f"  your code raised {error}", f"    {where}"]
 
 
 def _context(failure: Failure) -> list[str]:

@@ -4,6 +4,7 @@ It compares plain data and never touches the answer itself, so it gives the same
 data were made a moment ago or in another process. Lesson 00.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from course.compare import Difference, compare
@@ -28,11 +29,11 @@ class CaseVerdict:
     """Points for one case, and where it failed if it did."""
 
     title: str
-    points: int
+    points: float
     failure: Failure | None
 
     @property
-    def earned(self) -> int:
+    def earned(self) -> float:
         """All of the case's points or none."""
         return self.points if self.failure is None else 0
 
@@ -58,14 +59,14 @@ class Verdict:
     """The same for two answers that did the same."""
 
     @property
-    def points(self) -> int:
-        """What the exercise is worth."""
-        return sum(case.points for case in self.cases)
+    def points(self) -> float:
+        """What the exercise is worth: a whole number, but for a teacher's own points."""
+        return total_of(case.points for case in self.cases)
 
     @property
-    def earned(self) -> int:
+    def earned(self) -> float:
         """What the answer gets."""
-        return sum(case.earned for case in self.cases)
+        return total_of(case.earned for case in self.cases)
 
     @property
     def passed(self) -> bool:
@@ -86,7 +87,13 @@ class Verdict:
         """Nothing: as a cell's last value it follows the words that `check` has printed."""
 
     def __repr__(self) -> str:
-        return f"<{self.exercise}: {self.earned} of {self.points} points>"
+        return f"<{self.exercise}: {self.earned:g} of {self.points:g} points>"
+
+
+def total_of(parts: Iterable[float]) -> float:
+    """A sum that is an int where it is whole: thirds of points must make one."""
+    total = round(sum(parts), 2)
+    return int(total) if total == int(total) else total
 
 
 def judge(seen: Trials, oracle: Oracle, notes: tuple[str, ...] = ()) -> Verdict:

@@ -55,13 +55,13 @@ class Progress:
         return self.entries.setdefault(lesson, {}).setdefault(exercise, Entry())
 
     def record(
-        self, lesson: str, exercise: str, earned: int, points: int, fingerprint: str = ""
+        self, lesson: str, exercise: str, earned: float, points: float, fingerprint: str = ""
     ) -> None:
         """Note a try; the best result stays."""
         entry = self.entry(lesson, exercise)
         entry.tries += 1
-        entry.earned = max(entry.earned, earned)
-        entry.points = points
+        entry.earned = max(entry.earned, int(earned))
+        entry.points = int(points)
         entry.passed = entry.passed or earned == points
         if fingerprint != entry.last:
             entry.answers += 1

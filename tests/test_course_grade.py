@@ -1,9 +1,7 @@
 """The grader on honest work in odd shapes, on files that are no submissions, and on a class."""
 
-import csv
 import json
 import tempfile
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +12,7 @@ from typer.testing import CliRunner
 
 from course.cli import app
 from course.files import CourseError
-from course.grade.classroom import grade_all, notebooks_in
 from course.grade.grader import grade
-from course.grade.report import Reports, Row, as_csv, as_junit
 from course.grade.splice import joined, neutral
 from course.grade.submission import read_submission
 from course.lesson import load_lesson
@@ -76,6 +72,47 @@ def odd_shapes(found: dict[str, Any]) -> None:
 def test_honest_work_in_odd_shapes_scores_in_full(tmp_path: Path) -> None:
     found = notebook(RIGHT)
     odd_shapes(found)
+    assert points(grades(found, tmp_path)) == FULL
+
+
+@pytest.mark.parametrize("minor", range(6))
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_every_form_of_the_format_is_read(minor: int, line_end: str, tmp_path: Path) -> None:
+    """nbformat 4.0 to 4.5, text in one piece or lines, all line ends, a mark first."""
+    found = notebook(RIGHT)
+    found["nbformat_minor"] = minor
+    for number, cell in enumerate(found["cells"]):
+        text = "".join(cell["source"]).replace("\n", line_end)
+        cell["source"] = text.splitlines(keepends=True) if number % 2 else text
+        if minor < 5:
+            cell.pop("id")
+    path = tmp_path / "renamed (2).IPYNB.ipynb"
+    text = json.dumps(found, indent=minor, ensure_ascii=minor % 2 == 0).replace("\n", line_end)
+    path.write_bytes((b"\xef\xbb\xbf" if minor % 2 else b"") + text.encode())
+    answers = read_submission(path).answers
+    assert answers == {name: [code] for name, code in RIGHT.items()}
+
+
+def test_answers_are_found_where_an_editor_has_dropped_the_metadata(tmp_path: Path) -> None:
+    found = notebook(RIGHT)
+    for cell in found["cells"]:
+        cell["metadata"] = {"colab": {"base_uri": ""}}
+    submission = read_submission(save(found, tmp_path / "a.ipynb"))
+    assert submission.answers == {name: [code] for name, code in RIGHT.items()}
+
+
+def test_whatever_stands_around_the_answers_does_not_matter(tmp_path: Path) -> None:
+    """All other cells deleted, the answers backwards, attachments, odd outputs, a raw cell."""
+    found = notebook(RIGHT)
+    cells = [answer_cell(found, name) for name in reversed(RIGHT)]
+    for cell in cells:
+        cell["outputs"] = [{"output_type": "error", "ename": "E", "evalue": "", "traceback": []}]
+        cell["execution_count"] = -1
+        cell["metadata"] |= {"scrolled": True, "tags": ["mine"], "editable": False}
+    raw = {"cell_type": "raw", "id": "r", "metadata": {"format": "text/html"}, "source": "<b>"}
+    picture = {"cell_type": "markdown", "metadata": {}, "source": "![](attachment:a.png)"}
+    found["cells"] = [raw, *cells, {**picture, "attachments": {"a.png": {"image/png": "AAAA"}}}]
+    found["metadata"] |= {"widgets": {}, "celltoolbar": "Slideshow", "kernelspec": None}
     assert points(grades(found, tmp_path)) == FULL
 
 
@@ -245,88 +282,3 @@ def test_mangled_notebooks_are_read_or_refused(data: st.DataObject) -> None:
             read_submission(target)
         except CourseError as error:
             assert "\n" not in str(error)
-
-
-# ------------------------------------------------------------------ a class
-
-
-@pytest.fixture(scope="module")
-def graded_class(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the reports on three submissions, one of them broken."""
-    root = tmp_path_factory.mktemp("class")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COURSE_CONTENT", str(CONTENT))
-        for name, answers in {"ada": RIGHT, "=bob": {**RIGHT, **WRONG}}.items():
-            (root / "in" / name).mkdir(parents=True)
-            save(notebook(answers), root / "in" / name / "work.ipynb")
-        (root / "in" / "broken.ipynb").write_text("{", encoding="utf-8")
-        paths = notebooks_in([root / "in"])
-        grade_all(paths, 3, Reports(root / "out"), limits=LIMITS)
-    return root
-
-
-def test_a_class_gets_its_tables(graded_class: Path) -> None:
-    out = graded_class / "out"
-    rows = {
-        Path(row["file"]).parent.name: row
-        for row in json.loads((out / "grades.json").read_text("utf-8"))["submissions"]
-    }
-    assert (rows["ada"]["earned"], rows["ada"]["points"]) == (7, 7)
-    assert rows["=bob"]["earned"] == 4
-    assert "is no notebook, or cut off" in rows["in"]["problem"]
-    table = list(csv.DictReader((out / "grades.csv").read_text("utf-8").splitlines()))
-    assert [(r["earned"], r["double"], r["predict"]) for r in table] == [
-        ("4", "0", "2"),
-        ("7", "3", "2"),
-        ("", "", ""),
-    ]
-    suites = ElementTree.parse(out / "grades.xml").getroot()
-    assert [suite.get("failures") for suite in suites] == ["1", "0", "0"]
-    assert [suite.get("errors") for suite in suites] == ["0", "0", "1"]
-
-
-def test_a_second_run_grades_only_what_is_new(graded_class: Path, tmp_path: Path) -> None:
-    root = graded_class
-    told: list[Row] = []
-    reports = Reports(root / "out")
-    paths = notebooks_in([root / "in"])
-    first = {p: p.read_text("utf-8") for p in (root / "out" / "submissions").iterdir()}
-    # A file that was cut off by a crash is graded again; whole ones are taken as they are.
-    victim = next(path for path in first if '"earned": 4' in first[path].splitlines()[-3])
-    victim.write_text(first[victim][:100], encoding="utf-8")
-    before = {path: path.stat().st_mtime_ns for path in first if path != victim}
-    rows = grade_all(paths, 4, reports, limits=LIMITS, on_row=told.append)
-    assert [row.file for row in rows] == [str(path) for path in paths]
-    assert len(told) == 3
-    assert sorted(row.seed for row in rows) == [0, 3, 4]
-    assert {row.earned for row in rows if not row.problem} == {4, 7}
-    assert before.keys() == {p for p in before if p.is_file()}
-
-
-def test_reports_take_any_text() -> None:
-    row = Row("=a\x1b[31m.ipynb", problem="@b \x00 <&>")
-    root = ElementTree.fromstring(as_junit([row]))
-    assert root[0].get("name") == "=a?[31m.ipynb"
-    assert as_csv([row]).splitlines()[1].startswith("'=a")
-
-
-def test_the_command_prints_feedback_and_says_how_it_went(tmp_path: Path) -> None:
-    path = save(notebook({**RIGHT, "predict": "prediction = (9, 9)"}), tmp_path / "a.ipynb")
-    done = CliRunner().invoke(app, ["grade", str(path), "--seed", "1"])
-    assert done.exit_code == 1
-    assert "Twice (double): right, 3 points" in done.stdout
-    assert "5/7" in done.stdout
-    # What a prediction should have been is the answer, and stays unsaid.
-    assert "your answer is not right" in done.stdout
-    assert "3 is expected" not in done.stdout
-    done = CliRunner().invoke(app, ["grade", str(path), "--json", "--junit"])
-    assert done.exit_code == 2
-
-
-def test_json_and_junit_go_to_standard_output(tmp_path: Path) -> None:
-    path = save(notebook({"predict": RIGHT["predict"]}), tmp_path / "a.ipynb")
-    done = CliRunner().invoke(app, ["grade", str(path), "--json"])
-    (row,) = json.loads(done.stdout)["submissions"]
-    assert (row["earned"], row["points"], row["lesson"]) == (2, 7, "07_fixture")
-    done = CliRunner().invoke(app, ["grade", str(path), "--junit"])
-    assert len(ElementTree.fromstring(done.stdout).findall(".//failure")) == 2

@@ -11,10 +11,12 @@ from pathlib import Path
 
 from course.files import CourseError
 from course.grade.grader import Attempt, attempt, attempt_lent, to_lend, verdicts_on, with_lent
+from course.grade.plan import Plan, is_late, scaled
 from course.grade.report import Reports, Row, exercise_row
 from course.grade.sandbox import Limits
 from course.grade.submission import Submission, read_submission
 from course.judge import Verdict
+from course.progress import FILE, parse
 from course.update import KEPT
 
 Job = Future[dict[str, Attempt]]
@@ -28,13 +30,24 @@ def notebooks_in(paths: list[Path]) -> list[Path]:
     found: list[Path] = []
     for path in paths:
         if path.is_dir():
-            below = sorted(p for p in path.rglob("*.ipynb") if not SKIPPED & set(p.parts))
+            below = sorted(
+                p for p in path.rglob("*.ipynb") if not SKIPPED & {*p.relative_to(path).parts}
+            )
             if not below:
                 raise CourseError(f"{path}: there is no notebook in this folder")
             found += below
         else:
             found.append(path)
     return list(dict.fromkeys(found))
+
+
+def learner_of(path: Path, roots: list[Path]) -> str:
+    """Whose a file is: the first folder below the one that was named, or else the file's name."""
+    for root in roots:
+        if root.is_dir() and path.is_relative_to(root):
+            first, *rest = path.relative_to(root).parts
+            return first if rest else path.stem
+    return path.stem
 
 
 def grade_all(
@@ -46,8 +59,13 @@ def grade_all(
     jobs: int | None = None,
     limits: Limits = Limits(),  # noqa: B008  (immutable)
     on_row: Callable[[Row], None] = lambda row: None,
+    roots: list[Path] | None = None,
+    plan: Plan | None = None,
 ) -> list[Row]:
-    """Grade every file; the rows in the order of `paths`. `on_row` hears of each as it is done."""
+    """Grade every file; the rows in the order of `paths`. `on_row` hears of each as it is done.
+
+    `roots` are the folders named, from which learners get their names.
+    """
     jobs = jobs or min(os.cpu_count() or 1, 8)
     rows: dict[str, Row] = {}
     if reports is not None:
@@ -55,6 +73,7 @@ def grade_all(
 
     def done(row: Row) -> None:
         rows[row.file] = row
+        row.learner = learner_of(Path(row.file), roots or [])
         if reports is not None:
             reports.add(row)
         on_row(row)
@@ -69,7 +88,7 @@ def grade_all(
                 if path is None:
                     exhausted = True
                     break
-                for row, submission in _opened(path, seed, reports, resume_seed):
+                for row, submission in _opened(path, seed, reports, resume_seed, plan):
                     if submission is None:
                         done(row)
                     else:
@@ -79,7 +98,7 @@ def grade_all(
                 finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
                 for job in finished:
                     row, submission, first = waiting.pop(job)
-                    lent = _judged(row, submission, first, job, seed)
+                    lent = _judged(row, submission, first, job, seed, plan)
                     if lent:
                         again = pool.submit(attempt_lent, submission, seed, lent[1], limits)
                         waiting[again] = (row, submission, lent[0])
@@ -89,22 +108,33 @@ def grade_all(
 
 
 def _opened(
-    path: Path, seed: int, reports: Reports | None, resume_seed: int | None
+    path: Path, seed: int, reports: Reports | None, resume_seed: int | None, plan: Plan | None
 ) -> Iterator[tuple[Row, Submission | None]]:
     """The row of a file, with its submission where that is yet to be run."""
     try:
         submission = read_submission(path)
+        planned = plan.of(submission.lesson) if plan else None
     except CourseError as error:
-        yield Row(str(path), problem=str(error)), None
+        known = str(error)
+        problem = known if known.startswith(str(path)) else f"{path}: {known}"
+        yield Row(str(path), problem=problem), None
         return
+    # Another text of the lesson, or other points, are another task.
     source, digest = submission.lesson.digest, submission.digest
-    known = reports.earlier(path, digest, source, resume_seed) if reports else None
-    row = known or Row(str(path), submission.lesson.name, digest, source, seed)
-    yield row, None if known else submission
+    source += planned.digest if planned else ""
+    earlier = reports.earlier(path, digest, source, resume_seed) if reports else None
+    row = earlier or Row(str(path), submission.lesson.name, digest, source, seed)
+    row.late = planned is not None and is_late(path, planned)
+    yield row, None if earlier else submission
 
 
 def _judged(
-    row: Row, submission: Submission, first: list[Verdict], job: Job, seed: int
+    row: Row,
+    submission: Submission,
+    first: list[Verdict],
+    job: Job,
+    seed: int,
+    plan: Plan | None,
 ) -> tuple[list[Verdict], dict[str, list[str]]] | None:
     """Complete the row, or give the verdicts so far with the answers of ours to lend."""
     try:
@@ -117,5 +147,24 @@ def _judged(
     except (CourseError, OSError) as error:
         row.problem = f"{row.file}: could not be graded: {error}"
         return None
-    row.exercises = [exercise_row(verdict) for verdict in verdicts]
+    lesson = submission.lesson.name
+    points = plan.lessons[lesson].points if plan else {v.exercise: v.points for v in verdicts}
+    hints = _hints(submission)
+    row.exercises = [
+        exercise_row(scaled(verdict, points[verdict.exercise]), hints.get(verdict.exercise))
+        for verdict in verdicts
+        if points[verdict.exercise]
+    ]
     return None
+
+
+def _hints(submission: Submission) -> dict[str, int]:
+    """The hints opened, by exercise, where the learner's progress file lies beside the notebook.
+
+    The learner could have written anything there: it is counted and scores nothing.
+    """
+    try:
+        entries = parse(submission.path.with_name(FILE)).entries
+    except (CourseError, OSError):
+        return {}
+    return {name: entry.hints for name, entry in entries.get(submission.lesson.name, {}).items()}

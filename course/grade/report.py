@@ -16,9 +16,10 @@ from typing import Any
 
 from course.feedback import explain
 from course.files import CourseError, plain, write_atomic
-from course.judge import Verdict
+from course.grade.page import learner_page, overview
+from course.judge import Verdict, total_of
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass
@@ -31,17 +32,19 @@ class Row:
     source: str = ""
     seed: int = 0
     problem: str = ""
+    learner: str = ""
+    late: bool = False
     exercises: list[dict[str, Any]] = field(default_factory=list)
 
     @property
-    def earned(self) -> int:
+    def earned(self) -> float:
         """Points of all exercises."""
-        return sum(e["earned"] for e in self.exercises)
+        return total_of(e["earned"] for e in self.exercises)
 
     @property
-    def points(self) -> int:
+    def points(self) -> float:
         """What they are worth."""
-        return sum(e["points"] for e in self.exercises)
+        return total_of(e["points"] for e in self.exercises)
 
     @property
     def perfect(self) -> bool:
@@ -49,14 +52,15 @@ class Row:
         return not self.problem and self.earned == self.points
 
 
-def exercise_row(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as JSON data."""
+def exercise_row(verdict: Verdict, hints: int | None = None) -> dict[str, Any]:
+    """A verdict as JSON data, with the number of hints that the learner's own notes tell of."""
     return {
         "exercise": verdict.exercise,
         "title": verdict.title,
         "earned": verdict.earned,
         "points": verdict.points,
         "mistake": verdict.mistake_name,
+        "hints": hints,
         "cases": [
             {"title": case.title, "earned": case.earned, "points": case.points}
             for case in verdict.cases
@@ -74,7 +78,8 @@ class Reports:
         self.order: list[str] = []
         """The files in the order that the tables are to have, whenever each is done."""
         try:
-            (folder / "submissions").mkdir(parents=True, exist_ok=True)
+            for part in ("submissions", "pages"):
+                (folder / part).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise CourseError(f"cannot make {folder}: {error.strerror or error}") from error
 
@@ -95,10 +100,21 @@ class Reports:
             text = json.dumps(as_data(row), indent=1, ensure_ascii=False) + "\n"
             write_atomic(self._file(row.file, row.digest), text)
         self.write_tables()
+        theirs = [r for r in self._rows() if r.learner == row.learner]
+        write_atomic(self.folder / self._page(row.learner), learner_page(row.learner, theirs))
+
+    def _rows(self) -> list[Row]:
+        return [self.rows[name] for name in self.order if name in self.rows]
+
+    def _page(self, learner: str) -> str:
+        key = hashlib.sha256(learner.encode("utf-8", "replace")).hexdigest()[:6]
+        return f"pages/{re.sub(r'[^A-Za-z0-9.-]+', '-', learner)[:60]}-{key}.html"
 
     def write_tables(self) -> None:
-        """Write grades.json, grades.csv and grades.xml of all results so far."""
-        rows = [self.rows[name] for name in self.order if name in self.rows]
+        """Write grades.json, .csv and .xml of all results so far, and the list of the pages."""
+        rows = self._rows()
+        pages = {row.learner: self._page(row.learner) for row in rows}
+        write_atomic(self.folder / "index.html", overview(rows, pages))
         write_atomic(self.folder / "grades.json", as_json(rows))
         write_atomic(self.folder / "grades.csv", as_csv(rows))
         write_atomic(self.folder / "grades.xml", as_junit(rows))
@@ -129,11 +145,13 @@ def as_csv(rows: list[Row]) -> str:
     names = dict.fromkeys((row.lesson, e["exercise"]) for row in rows for e in row.exercises)
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["file", "lesson", "earned", "points", "problem", *(n for _, n in names)])
+    head = ["learner", "file", "lesson", "earned", "points", "late", "problem"]
+    writer.writerow([*head, *(n for _, n in names)])
     for row in rows:
         got = {(row.lesson, e["exercise"]): e["earned"] for e in row.exercises}
         totals = ["", ""] if row.problem else [row.earned, row.points]
-        texts = [_cell(row.file), row.lesson, *totals, _cell(row.problem)]
+        late = "late" if row.late else ""
+        texts = [_cell(row.learner), _cell(row.file), row.lesson, *totals, late, _cell(row.problem)]
         writer.writerow([*texts, *(got.get(name, "") for name in names)])
     return file.getvalue()
 
@@ -164,7 +182,7 @@ def as_junit(rows: list[Row]) -> str:
                 suite, "testcase", classname=row.lesson, name=exercise["exercise"]
             )
             if exercise["earned"] < exercise["points"]:
-                message = f"{exercise['earned']} of {exercise['points']} points"
+                message = f"{exercise['earned']:g} of {exercise['points']:g} points"
                 failure = ElementTree.SubElement(case, "failure", message=message)
                 failure.text = exercise["feedback"]
     ElementTree.indent(root, " ")
