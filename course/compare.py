@@ -66,7 +66,9 @@ def compare(expected: Tree, got: Tree, place: str = "") -> Difference | None:
 def alike(one: Tree, two: Tree) -> bool:
     """Whether two answers behaved alike: as `compare`, and for errors the words as well."""
     if one[0] == two[0] == "error":
-        return bool(one[1:3] == two[1:3])
+        # In which words Python gives up on nested calls depends on what it was just doing.
+        words = 2 if one[1] == "RecursionError" else 3
+        return bool(one[1:words] == two[1:words])
     if one[0] == two[0] and one[0] in ("late", "skipped", "other"):
         return one[0] != "other" or one == two
     return compare(one, two) is None

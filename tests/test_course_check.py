@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from course import check
+from course.feedback import explain
 from course.grid import grid_html
 from course.lesson import load_lesson
 from course.limits import memory_limit
@@ -76,6 +77,18 @@ def test_an_error_shows_the_learners_own_line_and_none_of_ours(
     assert "your code raised AttributeError: 'float' object has no attribute 'twice'" in out
     assert "line 3" in out
     assert "Traceback" not in out and "course/" not in out
+
+
+def test_an_error_over_what_came_back_is_no_line_of_the_learners(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("COURSE_CONTENT")
+    lesson = load_lesson("11")
+    found = dict(setup_names(lesson))
+    exec("def max_pool(x, kernel, stride):\n    x.unfold(2, kernel, stride)", found)
+    said = explain(verdict_on(lesson, "max-pool", found))
+    assert "what came back could not be used: TypeError: cannot unpack non-iterable None" in said
+    assert "your code raised" not in said
 
 
 @pytest.mark.parametrize(

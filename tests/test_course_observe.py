@@ -160,6 +160,9 @@ def test_errors_are_equal_by_class_and_alike_by_words() -> None:
     assert compare(one, two) is None
     assert not alike(one, two)
     assert compare(one, ["error", "ValueError", "freed", ""]) is not None
+    # Where the nested calls had got to when Python stopped them is chance.
+    deep = [["error", "RecursionError", words, ""] for words in ("too deep", "too deep in calling")]
+    assert alike(*deep)
 
 
 def test_a_tensor_is_its_array_its_flag_and_its_gradient() -> None:
