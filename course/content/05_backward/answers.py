@@ -162,6 +162,25 @@ def topological_order(root):
     return finished[::-1]
 
 
+# %% wrong topological-order: labels instead of nodes
+# says: Your list holds the labels. The nodes themselves are wanted: whoever walks along the list
+# has to ask each of them for its slopes.
+def topological_order(root):
+    users, found = {root: 0}, [root]
+    for node in found:
+        for child in inputs_of(node):
+            if child not in users:
+                found.append(child)
+            users[child] = users.get(child, 0) + 1
+    order = [root]
+    for node in order:
+        for child in inputs_of(node):
+            users[child] -= 1
+            if users[child] == 0:
+                order.append(child)
+    return [node.label for node in order]
+
+
 # %% wrong topological-order: users counted once per node
 # says: You count the users once for each node that reads, but take off one for each read. With a *
 # a the count of a goes wrong by one. Count each read in both places.
@@ -219,6 +238,17 @@ def chain_rule(root):
     for node in topological_order(root):
         for (child, _), local in zip(node.next_functions, node.slopes):
             slope[child] = slope[node] * local
+    return slope
+
+
+# %% wrong chain-rule: labels instead of nodes
+# says: The keys of your dict are the labels. It should be asked by the nodes themselves, since two
+# of them may have the same label, and those of the engine have none.
+def chain_rule(root):
+    slope = {root.label: 1.0}
+    for node in topological_order(root):
+        for (child, _), local in zip(node.next_functions, node.slopes):
+            slope[child.label] = slope.get(child.label, 0.0) + slope[node.label] * local
     return slope
 
 
@@ -633,6 +663,19 @@ def train(x, y, steps, lr):
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
+    return w, losses
+
+
+# %% right repair-training: losses as tensors without a graph
+def train(x, y, steps, lr):
+    w, losses = tg.zeros(1, requires_grad=True), []
+    for _ in range(steps):
+        loss = ((x * w - y) ** 2).mean()
+        if w.grad is not None:
+            w.grad.zero_()
+        loss.backward()
+        w.data -= lr * w.grad
+        losses.append(loss.detach())
     return w, losses
 
 

@@ -47,7 +47,8 @@ grads = {"one": 162.0, "two": 18.0, "three": 36.0}
 grads = {"one": 162.0, "two": 162.0, "three": 162.0}
 
 # %% wrong predict-hooks: the gradient of y
-# says: These are the gradients of y. On the way from y to x there is the slope of x + x, which is 2.
+# says: These are the gradients of y. On the way from y to x there is the slope of x + x, which is
+# 2.
 grads = {"one": 81.0, "two": 9.0, "three": 9.0}
 
 

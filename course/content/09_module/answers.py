@@ -386,6 +386,16 @@ def load_matching(net, saved):
     return left_out
 
 
+# %% wrong load-matching: parameters alone
+# says: You ask named_parameters() for what the net has, and that knows no buffers. The running
+# means stay as they were, and nobody is told. The net's state_dict() has everything.
+def load_matching(net, saved):
+    own = dict(net.named_parameters())
+    fitting = {n: v for n, v in saved.items() if n in own and own[n].shape == v.shape}
+    net.load_state_dict(fitting, strict=False)
+    return [name for name in own if name not in fitting]
+
+
 # %% wrong load-matching: a dict and no net
 # says: You change the dict that state_dict() returned, and never the tensors in it. Nothing is
 # loaded that way.
@@ -446,6 +456,32 @@ class Module:
         else:
             file = self._modules if isinstance(value, Module) else self.__dict__
         file[name] = value
+
+
+# %% right my-module: the dicts looked up by name, KeyError turned round
+class Module:
+    def __init__(self):
+        self.__dict__.update(_parameters={}, _modules={})
+
+    def __setattr__(self, name, value):
+        own = self.__dict__
+        for place in (own["_parameters"], own["_modules"], own):
+            if name in place:
+                del place[name]
+        if isinstance(value, nn.Parameter):
+            own["_parameters"][name] = value
+        elif isinstance(value, Module):
+            own["_modules"][name] = value
+        else:
+            own[name] = value
+
+    def __getattr__(self, name):
+        if name in ("_parameters", "_modules"):
+            raise AttributeError(name)
+        try:
+            return (self._parameters | self._modules)[name]
+        except KeyError:
+            raise AttributeError(name) from None
 
 
 # %% wrong my-module: only ordinary attributes

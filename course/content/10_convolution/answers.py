@@ -17,6 +17,10 @@ full = np.correlate([0, 0, 1, 0, 0], [1, 2, 3], "same").tolist()
 impulse = {"as it is": tuple(full[1:-1]), "padding=1": tuple(full)}
 impulse |= {"padding=1, stride=2": tuple(full[::2]), "dilation=2": (2,)}
 
+# %% right predict-impulse: as tensors, the last as a number
+impulse = {"as it is": tg.tensor([3, 2, 1]), "padding=1": tg.tensor([0.0, 3, 2, 1, 0])}
+impulse |= {"padding=1, stride=2": np.array([0, 2, 0]), "dilation=2": 2}
+
 # %% wrong predict-impulse: the kernel turned round
 # says: This is the convolution of mathematics, which turns the kernel round first. Here the first
 # weight meets the first point of the window, so in the first window, 0 0 1, the 1 meets the 3.
@@ -182,6 +186,22 @@ def conv1d(x, weight, bias, stride=1, padding=0, dilation=1):
         for p in range(y.shape[1]):
             seen = x[:, p * stride : p * stride + dilation * (kernel - 1) + 1 : dilation]
             y[o, p] = bias[o] + (weight[o] * seen).sum()
+    return y
+
+
+# %% wrong conv1d: rows of zeros added as well
+# says: `np.pad(x, padding)` pads every axis, so zeros stand above the first channel and below the
+# last one. Only the second axis is to get them: `((0, 0), (padding, padding))`.
+def conv1d(x, weight, bias, stride=1, padding=0, dilation=1):
+    (out, channels, kernel), places = weight.shape, x.shape[1]
+    places = output_size(places, kernel, stride, padding, dilation)
+    x, y = np.pad(x, padding), np.zeros((out, places))
+    for o in range(out):
+        for p in range(places):
+            y[o, p] = bias[o]
+            for c in range(channels):
+                for k in range(kernel):
+                    y[o, p] += weight[o, c, k] * x[c, p * stride + k * dilation]
     return y
 
 
@@ -605,6 +625,21 @@ def col2im(columns, shape, kernel, stride=1, padding=0):
     return image[:, :, :h, :w]
 
 
+# %% wrong col2im: cut up to minus the padding
+# says: `[padding:-padding]` cuts the border off, but with a padding of 0 it is `[0:0]`, which is
+# empty. Say where the picture ends: `[padding : padding + h]`.
+def col2im(columns, shape, kernel, stride=1, padding=0):
+    (n, c, h, w), (kh, kw) = shape, kernel
+    p, q = output_size(h, kh, stride, padding), output_size(w, kw, stride, padding)
+    columns = columns.reshape(n, c, kh, kw, p, q)
+    image = columns.new_zeros(n, c, h + 2 * padding, w + 2 * padding)
+    for i in range(kh):
+        for j in range(kw):
+            rows, across = slice(i, i + p * stride, stride), slice(j, j + q * stride, stride)
+            image[:, :, rows, across] += columns[:, :, i, j]
+    return image[:, :, padding:-padding, padding:-padding]
+
+
 # %% wrong col2im: the kernel's axes exchanged
 # says: The rows of the columns are C, kh, kw in this order; you read them as C, kw, kh.
 def col2im(columns, shape, kernel, stride=1, padding=0):
@@ -822,6 +857,12 @@ for k, stride in [(3, 1), (3, 2), (4, 2), (5, 3)]:
     size = 7 * stride + k
     table = F.fold(tg.ones(1, k * k, 64), size, k, stride=stride)[0, 0, k:-k, k:-k]
     overlaps[k, stride] = table.unique().int().tolist()
+
+# %% right overlaps: tensors of floats, sorted by unique
+overlaps = {}
+for kernel, stride in [(3, 1), (3, 2), (4, 2), (5, 3)]:
+    laid = F.conv_transpose2d(tg.ones(1, 1, 8, 8), tg.ones(1, 1, kernel, kernel), stride=stride)
+    overlaps[kernel, stride] = laid[0, 0, kernel:-kernel, kernel:-kernel].unique()
 
 # %% wrong overlaps: the border counted
 # says: At the border of the picture copies are missing, so the counts there are smaller. Leave k

@@ -527,6 +527,10 @@ running = {
     "parameters": 0,
 }
 
+# %% right predict-running: the buffers as lists and as tensors
+running = {"running_mean": [1.0], "running_var": tg.tensor([1.7]), "num_batches_tracked": 1}
+running["parameters"] = 0
+
 # %% wrong predict-running: the plain variance
 # says: The running variance is kept with n - 1: the squares 4 + 4 are divided by 1, and not by 2.
 running = {"running_mean": 1.0, "running_var": 1.3, "num_batches_tracked": 1, "parameters": 0}
@@ -845,6 +849,12 @@ for name in fresh:
 # %% right reach: reasoned
 reach = {"MaxPool2d(2)": 1, "MaxPool2d(2, stride=1)": 2 * 2, "Softmax2d": 3}
 reach |= {"BatchNorm2d, train": 2 * 4 * 4, "BatchNorm2d, eval": 1}
+
+# %% right reach: sums left as tensors
+before = tg.arange(96.0).view(2, 3, 4, 4).sin()
+after = before.clone()
+after[0, 1, 1, 1] += 10
+reach = {name: (make()(before) != make()(after)).sum() for name, make in fresh.items()}
 
 # %% wrong reach: batch norm of one picture
 # says: In training batch norm takes the channel's mean over the whole batch, so the second picture

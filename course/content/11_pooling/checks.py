@@ -7,8 +7,13 @@ from course.checks import Exercise
 
 
 def entries(answer, *names):
-    """Those entries of a dict that a learner gave."""
-    return {name: answer[name] for name in names}
+    """Those entries of a dict that a learner gave, tensors as lists, a list of one as its entry."""
+    found = {}
+    for name in names:
+        value = answer[name]
+        value = value.tolist() if isinstance(value, tg.Tensor | np.ndarray) else value
+        found[name] = value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
+    return found
 
 
 def pick(rng, low, high):

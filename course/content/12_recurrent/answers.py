@@ -695,6 +695,20 @@ def train_in_pieces(net, xs, targets, size, lr):
     return losses
 
 
+# %% right repair-pieces: losses as tensors without a graph
+def train_in_pieces(net, xs, targets, size, lr):
+    optimizer, h, losses = tg.optim.SGD(net.parameters(), lr=lr), None, []
+    for start in range(0, len(xs), size):
+        y, h = net(xs[start : start + size], h)
+        loss = ((y - targets[start : start + size]) ** 2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach())
+        h = h.detach()
+    return losses
+
+
 # %% wrong repair-pieces: the losses still hold graphs
 # says: The training is right, but the list holds tensors, and with each of them a graph. Keep
 # loss.item().

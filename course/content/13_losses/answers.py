@@ -751,6 +751,16 @@ def smoothed_cross_entropy(scores, target, smoothing):
     return (1 - smoothing) * nll_loss(log_p, target) + smoothing * log_p.mean()
 
 
+# %% wrong smoothing: averaged over the classes as well
+# says: `(q * log_p).mean()` divides by N · C. Over the classes it is a sum, and only over the
+# samples a mean: `.sum(1).mean()`.
+def smoothed_cross_entropy(scores, target, smoothing):
+    log_p = log_softmax(scores, 1)
+    share = smoothing / log_p.shape[1]
+    q = F.one_hot(target, log_p.shape[1]) * (1 - smoothing) + share
+    return -(q * log_p).mean()
+
+
 # %% wrong smoothing: logarithm of softmax
 # says: For scores that are far apart a probability is rounded to 0 and its logarithm is -inf. Here
 # all classes take part, so use log_softmax.
@@ -776,6 +786,15 @@ def average_loss(scores, target, batch_size, ignore_index=-100):
     for x, t in zip(scores.split(batch_size), target.split(batch_size)):
         losses.append(F.cross_entropy(x, t, ignore_index=ignore_index, reduction="none"))
     return tg.cat(losses)[target != ignore_index].mean().item()
+
+
+# %% right repair-average: sums, with the count left as a tensor
+def average_loss(scores, target, batch_size, ignore_index=-100):
+    total, counted = 0.0, 0
+    for x, t in zip(scores.split(batch_size), target.split(batch_size)):
+        total += F.cross_entropy(x, t, ignore_index=ignore_index, reduction="sum").item()
+        counted += (t != ignore_index).sum()
+    return total / counted
 
 
 # %% wrong repair-average: as it was

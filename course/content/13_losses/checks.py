@@ -396,7 +396,7 @@ def try_average(answer, rng, target, batch_size, **options):
     return {
         "target": target,
         "batch_size": batch_size,
-        "loss": answer(scores, tg.tensor(target), batch_size, **options),
+        "loss": float(answer(scores, tg.tensor(target), batch_size, **options)),
     }
 
 
