@@ -6,11 +6,11 @@ The public names only; see `tensor`, `autograd`, `ops`, `nn`, `optim` for what i
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import autograd, cuda, distributed, linalg, nn, ops, optim, utils
+from . import autograd, cuda, distributed, linalg, nn, ops, optim
 from .autograd import (
     enable_grad,
     inference_mode,
@@ -74,6 +74,9 @@ from .shape import Size
 from .storage import STORAGES
 from .threads import get_num_threads, set_num_threads
 
+if TYPE_CHECKING:
+    from . import utils, viz
+
 __version__ = "0.1.0"
 
 # glibc hands blocks of 128 KB and more back to the system and faults them in again at every
@@ -100,10 +103,10 @@ def is_tensor(obj: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "viz":  # needs the course's graphviz only when used
+    if name in ("utils", "viz"):  # imported when first used: processes, sockets, drawing
         from importlib import import_module
 
-        return import_module(".viz", __name__)
+        return import_module(f".{name}", __name__)
     raise AttributeError(
         f"tinygrad_course has no {name!r}. Where PyTorch has it, this engine leaves it out; "
         "dir(tinygrad_course) lists what is there."
@@ -112,6 +115,6 @@ def __getattr__(name: str) -> Any:
 
 __all__ = sorted(
     name
-    for name in globals()
-    if not name.startswith("_") and name not in ("annotations", "np", "Any")
+    for name in (*globals(), "utils")
+    if not name.startswith("_") and name not in ("annotations", "np", "Any", "TYPE_CHECKING")
 )

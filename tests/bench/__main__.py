@@ -109,6 +109,8 @@ def main() -> int:
             found[name] = measure(name, workers, rounds, seconds)
             line = row(name, found[name])
         elif Path("/proc/self/status").exists():
+            for worker in workers.values():
+                worker.ask("import")
             found[name] = {engine: Worker(*start).ask(None) for engine, start in engines.items()}
             line = weight_rows(found[name])
         else:

@@ -6,7 +6,7 @@ of 32 bits, not what is made of them. Lesson 01.
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -51,10 +51,10 @@ class Generator:
     7
     """
 
-    __slots__ = ("__weakref__", "_next_normal", "_seed", "_twister")
+    __slots__ = ("__weakref__", "_next_normal", "_seed", "_started")
 
     _seed: int
-    _twister: np.random.MT19937
+    _started: np.random.MT19937 | None
     _next_normal: float | None  # the second of a pair of normals, waiting for the next request
 
     def __init__(self, device: Device | str = "cpu") -> None:
@@ -86,14 +86,21 @@ class Generator:
                 f"manual_seed: {seed} does not fit in 64 bits; use -2**63 to 2**64 - 1"
             )
         self._seed = int(seed) % 2**64
-        self._twister = np.random.MT19937(0)
-        np.random.RandomState(self._twister).seed(self._seed % 2**32)
+        self._started = None
         self._next_normal = None
         return self
 
+    @property
+    def _twister(self) -> np.random.MT19937:
+        """The twister, made at the first draw: NumPy's random numbers take 6 MB to import."""
+        if self._started is None:
+            self._started = np.random.MT19937(0)
+            np.random.RandomState(self._started).seed(self._seed % 2**32)
+        return self._started
+
     def seed(self) -> int:
         """Seed with 64 bits of the operating system's randomness and return them."""
-        return self.manual_seed(secrets.randbits(64)).initial_seed()
+        return self.manual_seed(int.from_bytes(os.urandom(8), "little")).initial_seed()
 
     def initial_seed(self) -> int:
         """The seed the stream started from, as a number from 0 to 2**64 - 1."""
