@@ -1,10 +1,14 @@
 """A class: tables, pages, statistics, a second run, a teacher's own points and dates."""
 
+import contextlib
 import csv
 import datetime
 import json
 import os
 import re
+import subprocess
+import sys
+import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
@@ -21,8 +25,10 @@ from course.grade.plan import handed_in
 from course.grade.report import Reports, Row, as_csv, as_junit
 from course.grade.stats import statistics
 from course.grade.submission import read_submission
+from course.lesson import load_lesson
 from course.progress import FILE as PROGRESS
 from course.progress import Progress
+from tests.classroom import ROOT, write_class
 from tests.course_helpers import (
     CONTENT,
     LIMITS,
@@ -268,3 +274,48 @@ def test_json_and_junit_go_to_standard_output(tmp_path: Path) -> None:
     assert (row["earned"], row["points"], row["lesson"]) == (2, 7, "07_fixture")
     done = CliRunner().invoke(app, ["grade", str(path), "--junit"])
     assert len(ElementTree.fromstring(done.stdout).findall(".//failure")) == 2
+
+
+# ------------------------------------------------------------------ a crash of the grader
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are looked up in /proc")
+def test_a_killed_grader_leaves_no_process_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    write_class(tmp_path / "in", load_lesson("7"), 5, odd=5)
+    (tmp_path / "tmp").mkdir()
+    command = [sys.executable, "-m", "course", "grade", str(tmp_path / "in"), "--jobs", "2"]
+    command += ["--out", str(tmp_path / "out"), "--seed", "1", "--json"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
+
+    def graded() -> dict[str, int]:
+        files = (tmp_path / "out" / "submissions").glob("*.json")
+        return {path.name: path.stat().st_mtime_ns for path in files}
+
+    def left() -> list[str]:
+        """Processes that have something in the folder of this test."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                if str(tmp_path / "tmp") in path.read_bytes().decode("utf-8", "replace"):
+                    found.append(path.parent.name)
+        return found
+
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL) as process:
+        while not graded():
+            time.sleep(0.05)
+            assert process.poll() is None
+        process.kill()
+    before = graded()
+    end = time.monotonic() + 20
+    while left() and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not left()
+    for path in (tmp_path / "out").rglob("*.json"):
+        json.loads(path.read_text("utf-8"))  # whole, whenever the end came
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode in (1, 2)
+    rows = json.loads(done.stdout)["submissions"]
+    assert [row["learner"] for row in rows] == [f"learner-{n:03}" for n in range(5)]
+    assert not any(row["problem"] for row in rows)
+    assert {name: when for name, when in graded().items() if name in before} == before
+    assert len(graded()) == 5

@@ -104,6 +104,8 @@ def grade_all(
                         waiting[again] = (row, submission, lent[0])
                     else:
                         done(row)
+    if reports is not None:
+        reports.write_tables()
     return [rows[str(path)] for path in paths]
 
 

@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import re
+import time
 import xml.etree.ElementTree as ElementTree
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ from course.grade.page import learner_page, overview
 from course.judge import Verdict, total_of
 
 SCHEMA = 2
+TABLE_SECONDS = 3.0
 
 
 @dataclass
@@ -77,6 +79,8 @@ class Reports:
         self.rows: dict[str, Row] = {}
         self.order: list[str] = []
         """The files in the order that the tables are to have, whenever each is done."""
+        self._kept: set[str] = set()
+        self._next_tables = 0.0
         try:
             for part in ("submissions", "pages"):
                 (folder / part).mkdir(parents=True, exist_ok=True)
@@ -91,15 +95,20 @@ class Reports:
         except (OSError, ValueError, KeyError, TypeError):
             return None
         same = (row.file, row.digest, row.source) == (str(path), digest, source)
-        return row if same and seed in (None, row.seed) else None
+        if not same or seed not in (None, row.seed):
+            return None
+        self._kept.add(row.file)
+        return row
 
     def add(self, row: Row) -> None:
-        """Keep a result: its own file, then the tables."""
+        """Keep a result: its own file and page at once, the tables every few seconds."""
         self.rows[row.file] = row
-        if row.digest:
+        if row.digest and row.file not in self._kept:
             text = json.dumps(as_data(row), indent=1, ensure_ascii=False) + "\n"
             write_atomic(self._file(row.file, row.digest), text)
-        self.write_tables()
+        if time.monotonic() > self._next_tables:
+            self.write_tables()
+            self._next_tables = time.monotonic() + TABLE_SECONDS
         theirs = [r for r in self._rows() if r.learner == row.learner]
         write_atomic(self.folder / self._page(row.learner), learner_page(row.learner, theirs))
 
