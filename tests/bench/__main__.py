@@ -5,10 +5,14 @@ meanwhile hits both sides. Under 1, ours is faster.
 """
 
 import argparse
+import datetime
 import importlib.util
 import json
 import math
+import platform
+import re
 import sys
+from importlib import metadata
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,6 +24,8 @@ from .workloads import QUICK, WORKLOADS
 # glibc gives freed blocks of 128 KB and more back to the system and faults them in again at every
 # step. The engine tells it not to, at import; "heap kept" is torch with the same courtesy.
 KEEP_HEAP = {"MALLOC_MMAP_THRESHOLD_": "1000000000", "MALLOC_TRIM_THRESHOLD_": "2000000000"}
+BEGIN, END = "<!-- bench: made by python -m tests.bench --markdown FILE -->", "<!-- bench ends -->"
+NAMED = ("numpy", "torch")
 ENGINES: dict[str, tuple[str, dict[str, str]]] = {
     "ours": ("tinygrad_course", {}),
     "torch": ("torch", {}),
@@ -77,6 +83,30 @@ def weight_rows(answers: dict[str, dict[str, float]]) -> str:
     return "\n".join(lines)
 
 
+def facts() -> str:
+    """Where and when: the machine, the versions, the day."""
+    cpu, info = platform.processor() or platform.machine(), Path("/proc/cpuinfo")
+    if info.exists():
+        names = re.findall(r"model name\s*: (.+)", info.read_text())
+        cpu = names[0] if names else cpu
+    versions = [f"{name} {metadata.version(name)}" for name in filter(installed, NAMED)]
+    python = f"Python {platform.python_version()}"
+    return f"Measured {datetime.date.today()} on {cpu}; {', '.join([python, *versions])}."
+
+
+def installed(name: str) -> bool:
+    return importlib.util.find_spec(name) is not None
+
+
+def renew(file: Path, text: str) -> None:
+    """Puts `text` between the two marks in `file`."""
+    before, _, rest = file.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not end:
+        sys.exit(f"{file} has no lines {BEGIN} and {END} to put the table between")
+    file.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+
+
 def main() -> int:
     """Returns 1 when a workload failed or its numbers differ from torch's."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
@@ -84,6 +114,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="fewer workloads and rounds")
     parser.add_argument("--rounds", type=int, help="bursts of each engine (7; quick: 3)")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write every round here too")
+    parser.add_argument("--markdown", metavar="FILE", type=Path, help="renew the table in there")
     parser.add_argument("--scaling", action="store_true", help="only LeNet on 1, 2 and 4 ranks")
     options = parser.parse_args()
     if options.scaling:
@@ -95,15 +126,16 @@ def main() -> int:
         parser.error(f"no such workload: {', '.join(sorted(unknown))}; there are {known} and W8")
     rounds, seconds = options.rounds or (3 if options.quick else 7), 0.15 if options.quick else 0.3
 
-    engines = ENGINES if importlib.util.find_spec("torch") else {"ours": ENGINES["ours"]}
+    engines = ENGINES if installed("torch") else {"ours": ENGINES["ours"]}
     workers = {engine: Worker(*start) for engine, start in engines.items()}
     heads = [
         "CPU time, one thread",
         *engines,
         *(f"ours / {engine}" for engine in list(engines)[1:]),
     ]
-    print(f"| {' | '.join(heads)} |\n|---|" + "---:|" * (len(heads) - 1), flush=True)
-    found, printed = {}, ""
+    table = [f"| {' | '.join(heads)} |", "|---|" + "---:|" * (len(heads) - 1)]
+    print("\n".join(table), flush=True)
+    found = {}
     for name in names:
         if name != "W8":
             found[name] = measure(name, workers, rounds, seconds)
@@ -116,9 +148,12 @@ def main() -> int:
         else:
             line = "| W8 import and memory | read from Linux's /proc only |"
         print(line, flush=True)
-        printed += line
+        table.append(line)
     if options.json:
         options.json.write_text(json.dumps(found, indent=1))
+    printed = "\n".join(table)
+    if options.markdown:
+        renew(options.markdown, f"{facts()}\n\n{printed}")
     if "(!)" in printed:
         print("\n(!) after three steps the numbers differ from torch's.")
     return int("(!)" in printed or "failed" in printed)

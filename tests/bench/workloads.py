@@ -99,6 +99,20 @@ def recurrent(torch, layer):
     return training(torch, lambda x: head(rnn(x)[0][-1]), parameters, adam(torch), x, y, clip=1.0)
 
 
+def cell_by_cell(torch):
+    cell, head = torch.nn.RNNCell(64, 128), torch.nn.Linear(128, 10)
+    x, y = torch.randn(50, 32, 64), torch.randint(0, 10, (32,))
+
+    def last(x):
+        h = torch.zeros(32, 128)
+        for inputs in x:
+            h = cell(inputs, h)
+        return head(h)
+
+    parameters = [*cell.parameters(), *head.parameters()]
+    return training(torch, last, parameters, adam(torch), x, y, clip=1.0)
+
+
 def adam_alone(torch):
     parameters = [torch.nn.Parameter(torch.randn(10)) for _ in range(100)]
     for p in parameters:
@@ -211,6 +225,7 @@ WORKLOADS = {
     "W2": Workload("MLP 784-256-128-10 b64, Adam", "ms", 1, mlp_adam),
     "W3": Workload("LSTM 64-128, 50 steps b32, Adam", "ms", 1, lambda t: recurrent(t, "LSTM")),
     "W3b": Workload("GRU 64-128, 50 steps b32, Adam", "ms", 1, lambda t: recurrent(t, "GRU")),
+    "W3c": Workload("RNNCell 64-128, a loop of 50 b32, Adam", "ms", 1, cell_by_cell),
     "W4": Workload("2 x (conv3x3 64, batch norm, relu) 16x64x16x16", "ms", 1, conv_norm),
     "W5a": Workload("x*2+1 on 10 numbers, per op", "us", 1000, ops),
     "W5b": Workload("backward of a chain, per node", "us", 1000, lambda t: chain(t, 1000, False)),
