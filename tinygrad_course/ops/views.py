@@ -32,6 +32,8 @@ class _View(View, fn="", node="ViewBackward0"):
     def forward(ctx, xp, x, /, size):
         ctx.save(x.shape)
         size = infer_size(size, x.size)
+        if x.size and x.flags.c_contiguous and 1 not in x.shape:
+            return x.reshape(size)  # what follows, in a tenth of the time
         strides = view_strides(x.shape or (1,), x.strides or (x.itemsize,), size)
         if strides is None:
             raise RuntimeError(
