@@ -21,6 +21,7 @@ FILES = ("lesson.md", "checks.py", "answers.py")
 ROLES = ("setup", "answer", "given")
 KEYS = {"role", "exercise", "alt", "volatile"}
 BEGIN, END, STUB = "### BEGIN SOLUTION", "### END SOLUTION", "### STUB: "
+_BARE_PICTURE = re.compile(r"!\[\s*\]\(|<img\b(?![^>]*\balt=[\"'][^\"'])", re.IGNORECASE)
 LEAST_HINTS, LEAST_RIGHT, LEAST_WRONG = 3, 2, 4
 
 
@@ -308,9 +309,10 @@ def _notebook_problems(lesson: Lesson) -> list[str]:
             complain(cell.line, f"unknown course metadata: {', '.join(sorted(unknown))}")
         if cell.role not in ROLES:
             complain(cell.line, f"unknown role {cell.role!r}; there are {', '.join(ROLES)}")
-        for alt in re.findall(r"!\[(.*?)\]\(", cell.source) if cell.kind == "markdown" else ():
-            if not alt.strip():
-                complain(cell.line, "a picture has no alternative text")
+        if cell.kind == "markdown":
+            for picture in _BARE_PICTURE.finditer(cell.source):
+                line = cell.line + cell.source.count("\n", 0, picture.start())
+                complain(line, "a picture has no alternative text")
         if cell.role != "answer":
             if cell.kind == "code" and BEGIN in cell.source:
                 complain(cell.line, "a solution region in a cell that is no answer")

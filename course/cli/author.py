@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from course.cli.base import app
-from course.files import write_atomic
+from course.cli.base import LessonArgument, app
+from course.files import CourseError, write_atomic
 
 
 @app.command()
@@ -27,9 +27,13 @@ def build(
     """
     from course import build as builder
     from course.lesson import lesson_folders, load_lesson
+    from course.links import dead_links
     from course.syllabus import made_table
 
     read = [load_lesson(name) for name in lessons or [f.name for f in lesson_folders()]]
+    dead = [problem for lesson in read for problem in dead_links(lesson)]
+    if dead:
+        raise CourseError("\n".join(dead))
     problems: list[str] = []
     made_of_all = {} if lessons else made_table(read)
     for made in (*(builder.build(lesson, root, execute=execute) for lesson in read), made_of_all):
@@ -81,3 +85,36 @@ def verify(
         typer.echo(f"  {fault}")
     typer.echo(str(total))
     raise typer.Exit(0 if total.perfect else 1)
+
+
+@app.command()
+def new_lesson(
+    number: Annotated[int, typer.Argument(help="Its place in the course, 0 to 99.")],
+    slug: Annotated[str, typer.Argument(help="Lower-case words joined by underscores.")],
+    title: Annotated[str, typer.Option(help="What the lesson is called.")] = "A new lesson",
+) -> None:
+    """Make the three files of a new lesson, with one exercise that passes `course verify`.
+
+    Example: course new-lesson 30 two_words --title "What it is called"
+    """
+    from course.scaffold import new_lesson as make
+
+    folder = make(number, slug, title)
+    typer.echo(f"{folder}\nNow: course build {number} and course verify {number}")
+
+
+@app.command()
+def new_exercise(
+    lesson: LessonArgument,
+    name: Annotated[str, typer.Argument(help="Lower-case words joined by hyphens.")],
+    title: Annotated[str, typer.Option(help="What the exercise is called.")] = "A new exercise",
+) -> None:
+    """Add an exercise to the end of a lesson's three files, to be written over.
+
+    Example: course new-exercise 30 three-steps --title "In three steps"
+    """
+    from course.lesson import load_lesson
+    from course.scaffold import new_exercise as make
+
+    for path in make(load_lesson(lesson), name, title):
+        typer.echo(str(path))
