@@ -31,6 +31,9 @@ GEOMETRIES = [
     pytest.param((9,), (3,), (2,), ((1, 0),), (2,), 1, id="sequences"),
     pytest.param((5, 6), (2, 3), (1, 2), ((1, 2), (0, 0)), (2, 1), 2, id="images"),
     pytest.param((4, 3, 5), (2, 3, 1), (1, 1, 2), ((0, 1),) * 3, (1, 1, 3), 4, id="volumes"),
+    # Whole pages of memory, which are copied in another order.
+    pytest.param((8, 16), (3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1), 2, id="pages"),
+    pytest.param((16, 8), (2, 3), (2, 1), ((0, 0), (0, 0)), (1, 1), 1, id="pages unpadded"),
 ]
 
 
@@ -45,6 +48,9 @@ def test_the_three_maps_of_a_convolution_are_adjoint(
     y = convolution(x, w, None, places, geometry)
     expected = reference_convolution(np, x, w, geometry)
     np.testing.assert_allclose(y, expected, rtol=1e-10, atol=1e-12)
+    b = draw(8, seed=3)
+    shifted = expected + b.reshape(8, *[1] * len(size))
+    np.testing.assert_allclose(convolution(x, w, b, places, geometry), shifted, rtol=1e-10)
     product = (y * g).sum()
     np.testing.assert_allclose((x * conv_input(g, w, None, size, geometry)).sum(), product)
     np.testing.assert_allclose((w * conv_weight(x, g, kernel, geometry)).sum(), product)
@@ -103,3 +109,19 @@ def test_the_nodes_have_pytorchs_names(dims) -> None:
         return [node.name() for node in nodes], len(nodes[0].next_functions)
 
     program()
+
+
+@pytest.mark.parametrize("shape", [(0, 2, 0), (0, 2, 3), (1, 2, 0), (2, 0)])
+def test_images_without_elements_in_an_empty_batch(shape):
+    @both
+    def test(lib):
+        x, w = lib.ones(*shape, requires_grad=True), lib.ones(2, 2, 3, requires_grad=True)
+        seen = []
+        for name, options in (("conv1d", {}), ("conv1d", {"padding": 2}), ("conv_transpose1d", {})):
+            convolve = getattr(lib.nn.functional, name)
+            seen.append(attempt(lambda c=convolve, o=options: c(x, w, **o)))
+            if not isinstance(seen[-1], str):
+                seen[-1].sum().backward()
+        return [*seen, x.grad, w.grad]
+
+    test()
