@@ -185,7 +185,7 @@ def describe(tree: Tree) -> str:
     """An observation in a few words.
 
     >>> describe(["str", "sum"]), describe(["seq", [["none"]]]), describe(["late", "2.0"])
-    ("the text 'sum'", 'a sequence of 1 entry', 'no end within 2.0 s')
+    ("the text 'sum'", 'a list of 1 entry', 'no end within 2.0 s')
     """
     kind, *parts = tree
     words: dict[str, Callable[[], str]] = {
@@ -194,7 +194,7 @@ def describe(tree: Tree) -> str:
         "int": lambda: number_text(tree),
         "float": lambda: number_text(tree),
         "str": lambda: f"the text {_short(parts[0])!r}",
-        "seq": lambda: f"a sequence of {_count(len(parts[0]), 'entry')}",
+        "seq": lambda: f"a {'tuple' if parts[1:] else 'list'} of {_count(len(parts[0]), 'entry')}",
         "dict": lambda: f"a dict of {_count(len(parts[0]), 'entry')}",
         "array": lambda: f"an array of dtype {parts[0]} and shape {_shape(tree)}",
         "tensor": lambda: f"a tensor of dtype {parts[0][1]} and shape {_shape(parts[0])}",

@@ -131,8 +131,8 @@ def side_by_side(expected: Tree, got: Tree) -> list[str]:
 def render(tree: Tree, mark: Mask = None) -> list[str]:
     """An observation as a few lines of text.
 
-    >>> render(["seq", [["int", "1"], ["str", "a"]]])
-    ["[1, 'a']"]
+    >>> render(["seq", [["int", "1"], ["str", "a"]]]), render(["seq", [["int", "3"]], "tuple"])
+    (["[1, 'a']"], ['(3,)'])
     """
     lines = _lines(tree, mark)
     if len(lines) > LINES:
@@ -153,7 +153,9 @@ def _lines(tree: Tree, mark: Mask = None) -> list[str]:
         return lines if tree[3] == ["none"] else [*lines, "grad:", *array_lines(tree[3])]
     if kind == "seq":
         parts = [_lines(part) for part in tree[1]]
-        return _joined("[", parts, "]")
+        if not tree[2:]:
+            return _joined("[", parts, "]")
+        return _joined("(", parts, ",)" if len(parts) == 1 else ")")
     if kind == "dict":
         parts = [_entry(key_text(key), _lines(value)) for key, value in tree[1]]
         return _joined("{", parts, "}")

@@ -31,10 +31,11 @@ def observe(value: object) -> Tree:
     """The plain-data tree of `value`: numbers, text, lists, dicts, arrays and tensors.
 
     A tensor is its array, whether it requires a gradient, and its gradient. NumPy scalars are
-    numbers; a tuple and a list are both a sequence. Anything else is `["other", name of its type]`.
+    numbers; a tuple and a list are both a sequence, though each is shown as what it is. Anything
+    else is `["other", name of its type]`.
 
     >>> observe({"steps": (1, 2.5)})
-    ['dict', [[['str', 'steps'], ['seq', [['int', '1'], ['float', '2.5']]]]]]
+    ['dict', [[['str', 'steps'], ['seq', [['int', '1'], ['float', '2.5']], 'tuple']]]]
     >>> observe(object())
     ['other', 'object']
     """
@@ -67,8 +68,8 @@ class _Observer:
         if kind is str:
             return self._text(value)
         if kind is list or kind is tuple or _is_engine(value, "Size"):
-            parts = list(value)
-            return ["seq", [self.tree(part, depth + 1) for part in parts]]
+            parts = [self.tree(part, depth + 1) for part in list(value)]
+            return ["seq", parts] if kind is list else ["seq", parts, "tuple"]
         if kind is dict:
             pairs = list(value.items())
             return ["dict", [[self.tree(k, depth + 1), self.tree(v, depth + 1)] for k, v in pairs]]
@@ -224,7 +225,7 @@ _FORMS: dict[str, Callable[[list[Any], int], bool]] = {
     "int": lambda parts, depth: _is_number(parts, int),
     "float": lambda parts, depth: _is_number(parts, float),
     "str": lambda parts, depth: _texts(parts, 1),
-    "seq": _is_list,
+    "seq": lambda parts, depth: _is_list(parts[:1], depth) and parts[1:] in ([], ["tuple"]),
     "dict": _is_dict,
     "array": lambda parts, depth: _is_array(parts),
     "tensor": _is_tensor,

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from course import check
-from course.feedback import explain
+from course.compare import compare
+from course.feedback import explain, render, side_by_side
 from course.grid import grid_html
 from course.lesson import load_lesson
 from course.limits import memory_limit
 from course.notebook import verdict_on
+from course.observe import is_observation, observe
 from course.oracle import setup_names
 from course.progress import FILE, read_progress
 from course.workspace import start
@@ -104,6 +106,28 @@ def test_what_is_not_written_is_told(
 ) -> None:
     out, shown = said(capsys, "double", code)
     assert words in out and shown == "<double: 0 of 3 points>"
+
+
+def test_a_shape_is_shown_as_a_tuple() -> None:
+    pair, one, none = (observe(shape) for shape in ((2, 3), (3,), ()))
+    assert [render(tree) for tree in (pair, one, none)] == [["(2, 3)"], ["(3,)"], ["()"]]
+    assert side_by_side(pair, observe((2, 4)))[-1].split() == ["(2,", "3)", "(2,", "4)"]
+    # A list is as good: what is asked is what is in it.
+    assert compare(pair, observe([2, 3])) is None
+    assert is_observation(pair) and not is_observation([*pair[:2], "list"])
+    assert not is_observation(["seq"]) and not is_observation([*pair, "tuple"])
+
+
+def test_a_memory_bomb_in_a_notebook_costs_its_own_cell(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if sys.platform != "linux":
+        pytest.skip("memory is limited on Linux only")
+    monkeypatch.setattr("course.notebook.MEMORY_MB", 200)
+    code = "def double(x):\n    hoard = []\n    while True: hoard.append(bytearray(10**8))"
+    out, shown = said(capsys, "double", code)
+    assert shown == "<double: 0 of 3 points>" and "your code raised MemoryError" in out
+    assert said(capsys, "double", RIGHT["double"])[1] == "<double: 3 of 3 points>"
 
 
 def test_a_prediction_is_not_given_away(capsys: pytest.CaptureFixture[str]) -> None:
