@@ -1,0 +1,476 @@
+"""What the checks of lesson 16 try.
+
+Each case shares out, adds or trains something small and reports what came back. No expected value
+stands here: the lesson's reference answer runs on the same inputs, and the reports are compared.
+"""
+
+import tinygrad_course as tg
+from course.checks import Exercise
+from tinygrad_course import nn
+from tinygrad_course.utils.data import DistributedSampler
+
+
+def normal(rng, *shape):
+    """A tensor of standard normal numbers, in float64."""
+    return tg.tensor(rng.standard_normal(shape))
+
+
+def classes(rng, count, most):
+    """Labels of `count` samples, each below `most`."""
+    return tg.tensor(rng.integers(0, most, size=count))
+
+
+def entry_of(key):
+    """A case that reports one entry of a dict."""
+
+    def seen(answer, rng):
+        return answer[key]
+
+    return seen
+
+
+# --- Predict: devices -----------------------------------------------------------------------------
+
+predict_devices = Exercise(
+    "predict-devices",
+    answer="lies",
+    title="Predict where results lie",
+    points=7,
+    minutes=6,
+    difficulty=1,
+    hints=(
+        "`.cuda()` of a tensor returns another tensor. That of a module moves its parameters.",
+        "Two devices in one operation are an error, unless one operand is a single number without "
+        "dimensions. What is the shape of `tg.tensor([2.0])`?",
+        "What is made like a tensor lies where that one lies. What is computed after `.cpu()` lies "
+        "on the CPU.",
+    ),
+)
+
+for key in (
+    "x",
+    "x + y",
+    "y * tg.tensor(2.0)",
+    "y * tg.tensor([2.0])",
+    "tg.zeros_like(y)",
+    "net(x)",
+    "net(y).cpu().sum()",
+):
+    predict_devices.case(key, points=1)(entry_of(key))
+
+
+# --- Scatter and gather ---------------------------------------------------------------------------
+
+scatter_gather = Exercise(
+    "scatter-gather",
+    answer=("my_scatter", "my_gather"),
+    title="Cut a batch, and put it together",
+    points=7,
+    minutes=10,
+    difficulty=2,
+    hints=(
+        "First the size of a part: the number of samples divided by n, rounded up. "
+        "`-(-count // n)` rounds up.",
+        "Then a part for each start in `range(0, count, size)`. `batch.narrow(dim, start, length)` "
+        "is a part along any dim; the last one may be shorter.",
+        "Stop when nothing is left: with 4 samples on 3 devices there are two parts, and none is "
+        "empty. `tg.cat(parts, dim)` is the way back.",
+    ),
+)
+
+
+def cut(answer, shape, n, *dim):
+    batch = tg.arange(tg.zeros(shape).numel()).view(shape)
+    parts = answer.my_scatter(batch, n, *dim)
+    return {"given": f"{shape} for {n}", "parts": list(parts)}
+
+
+@scatter_gather.case("six samples for three", points=1)
+def even(answer, rng):
+    return cut(answer, (6,), 3)
+
+
+@scatter_gather.case("seven for three, and eight for three", points=1)
+def uneven(answer, rng):
+    return [cut(answer, (7, 2), 3), cut(answer, (8,), 3)]
+
+
+@scatter_gather.case("fewer samples than devices; too few for all", points=1)
+def few(answer, rng):
+    return [cut(answer, (2,), 5), cut(answer, (4,), 3), cut(answer, (1, 2), 2)]
+
+
+@scatter_gather.case("along another dim", points=1)
+def other_dim(answer, rng):
+    parts = [normal(rng, 2, 3), normal(rng, 2, 1)]
+    return {"cut": cut(answer, (2, 5), 2, 1), "joined": answer.my_gather(parts, 1)}
+
+
+@scatter_gather.case("gradients find their way back", points=2)
+def way_back(answer, rng):
+    x, weights = normal(rng, 5, 2).requires_grad_(), normal(rng, 5, 2)
+    parts = answer.my_scatter(x, 3)
+    doubled = answer.my_gather([part * (i + 1) for i, part in enumerate(parts)])
+    (doubled * weights).sum().backward()
+    return {"value": doubled.detach(), "gradient": x.grad}
+
+
+@scatter_gather.case("any sizes", points=1, examples=8)
+def any_sizes(answer, rng, size):
+    n = int(rng.integers(1, 6))
+    seen = cut(answer, (size, 2), n)
+    return {**seen, "together": answer.my_gather(seen["parts"])}
+
+
+# --- Gradients of replicas ------------------------------------------------------------------------
+
+replica_gradients = Exercise(
+    "replica-gradients",
+    answer="replica_gradients",
+    title="Sum the gradients of replicas",
+    points=7,
+    minutes=10,
+    difficulty=2,
+    needs=("scatter-gather",),
+    hints=(
+        "Cut `x` and `labels` with `my_scatter`, go through both with `zip`, and make a new "
+        "replica for each part.",
+        "The loss of a part: the *sum* over its samples, `reduction='sum'`, divided by the number "
+        "of samples in the whole batch, `len(x)`.",
+        "Start from `[tg.zeros_like(p) for p in model.parameters()]` and add each replica's "
+        "`parameter.grad` to its own total.",
+    ),
+)
+
+
+def share_out(answer, rng, count, n, old=False):
+    tg.manual_seed(int(rng.integers(1000)))
+    model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 3)).double()
+    x, labels = normal(rng, count, 2), classes(rng, count, 3)
+    if old:
+        for parameter in model.parameters():
+            parameter.grad = tg.ones_like(parameter)
+    gradients = list(answer(model, x, labels, n))
+    kept = [p.grad if p.grad is None else p.grad.clone() for p in model.parameters()]
+    return {"gradients": [g.detach() for g in gradients], "the model's own": kept}
+
+
+@replica_gradients.case("one replica", points=1)
+def one_replica(answer, rng):
+    return share_out(answer, rng, 4, 1)
+
+
+@replica_gradients.case("equal parts", points=2)
+def equal_parts(answer, rng):
+    return share_out(answer, rng, 6, 3)
+
+
+@replica_gradients.case("parts of different size", points=2)
+def uneven_parts(answer, rng):
+    return [share_out(answer, rng, 7, 3), share_out(answer, rng, 5, 2)]
+
+
+@replica_gradients.case("more devices than samples", points=1)
+def idle_devices(answer, rng):
+    return share_out(answer, rng, 2, 4)
+
+
+@replica_gradients.case("a model that has gradients from before", points=1)
+def old_gradients(answer, rng):
+    return share_out(answer, rng, 5, 2, old=True)
+
+
+# --- Means of gradients ---------------------------------------------------------------------------
+
+mean_gradients = Exercise(
+    "mean-gradients",
+    answer="mean_gradients",
+    title="The mean over all samples",
+    points=6,
+    minutes=8,
+    difficulty=2,
+    hints=(
+        "`zip(*gradients)` gives for each parameter what all ranks have for it.",
+        "A rank's mean times the number of its samples is its sum. Add the sums, and divide by the "
+        "number of all samples.",
+        "Leave `None` out of the sum, but not out of the number of samples. If nothing but `None` "
+        "is there, the result is `None`.",
+    ),
+)
+
+
+def average(answer, gradients, counts):
+    before = [[g if g is None else g.clone() for g in own] for own in gradients]
+    means = list(answer(gradients, counts))
+    return {"given": {"gradients": before, "counts": list(counts)}, "means": means}
+
+
+@mean_gradients.case("equal shares", points=1)
+def equal_shares(answer, rng):
+    return average(answer, [[normal(rng, 2)], [normal(rng, 2)]], [4, 4])
+
+
+@mean_gradients.case("different shares, several parameters", points=2)
+def different_shares(answer, rng):
+    ranks = [[normal(rng, 2), normal(rng, 1, 2)] for _ in range(3)]
+    return average(answer, ranks, [5, 1, 2])
+
+
+@mean_gradients.case("a rank without a gradient", points=1)
+def without(answer, rng):
+    return average(answer, [[normal(rng, 2)], [None], [normal(rng, 2)]], [1, 2, 3])
+
+
+@mean_gradients.case("no rank has one", points=1)
+def nobody(answer, rng):
+    return average(answer, [[normal(rng, 1), None], [normal(rng, 1), None]], [1, 3])["means"]
+
+
+@mean_gradients.case("the ranks' gradients stay as they are", points=1)
+def unchanged(answer, rng):
+    gradients = [[normal(rng, 2)], [normal(rng, 2)]]
+    means = average(answer, gradients, [1, 3])["means"]
+    return {"gradients afterwards": gradients, "means": means}
+
+
+# --- Shares of the samples ------------------------------------------------------------------------
+
+my_share = Exercise(
+    "my-share",
+    answer="my_share",
+    title="Each rank its share",
+    points=8,
+    minutes=12,
+    difficulty=2,
+    hints=(
+        "Make the whole order first, the same on all ranks. Every entry from `rank` on in steps of "
+        "`ranks` is `order[rank::ranks]`.",
+        "How many does each rank get? `size / ranks`, rounded up, or down with `drop_last`. The "
+        "list has to have `each * ranks` entries.",
+        "Entry i of the longer list is `order[i % size]`. That also works where a few samples have "
+        "to come three times.",
+        "Shuffled: `tg.randperm(size, generator=tg.Generator().manual_seed(seed + epoch))"
+        ".tolist()`. The rank must not be in the seed.",
+    ),
+)
+
+
+def all_shares(answer, size, ranks, **options):
+    shares = [list(answer(size, ranks, rank, **options)) for rank in range(ranks)]
+    words = "".join(f", {name}={value}" for name, value in options.items())
+    return {"given": f"{size} samples for {ranks} ranks{words}", "shares": shares}
+
+
+@my_share.case("in order, an even number", points=1)
+def in_order(answer, rng):
+    return all_shares(answer, 6, 2, shuffle=False)
+
+
+@my_share.case("made longer from the front", points=1)
+def longer(answer, rng):
+    return all_shares(answer, 10, 4, shuffle=False)
+
+
+@my_share.case("more ranks than samples", points=1)
+def many_ranks(answer, rng):
+    return all_shares(answer, 2, 5, shuffle=False)
+
+
+@my_share.case("drop_last", points=1)
+def dropped(answer, rng):
+    return [all_shares(answer, n, 4, shuffle=False, drop_last=True) for n in (10, 8, 3)]
+
+
+@my_share.case("shuffled alike on all ranks", points=1)
+def shuffled(answer, rng):
+    return all_shares(answer, 9, 3, seed=int(rng.integers(100)))
+
+
+@my_share.case("another order in each epoch", points=1)
+def each_epoch(answer, rng):
+    return [all_shares(answer, 7, 2, epoch=epoch, seed=3) for epoch in (0, 1, 2)]
+
+
+@my_share.case("the global random numbers are left alone", points=1)
+def left_alone(answer, rng):
+    seed = int(rng.integers(1000))
+    tg.manual_seed(seed)
+    shares = all_shares(answer, 8, 2, epoch=1, seed=5)
+    after = tg.rand(2)
+    # Two ranks that have used their own numbers differently still have one order.
+    tg.manual_seed(seed + 1)
+    again = all_shares(answer, 8, 2, epoch=1, seed=5)
+    return {"shares": shares, "the next random numbers": after, "the same": shares == again}
+
+
+@my_share.case("any sizes", points=1, examples=8)
+def any_share(answer, rng, size):
+    ranks, epoch = int(rng.integers(1, 5)), int(rng.integers(4))
+    return all_shares(answer, size, ranks, epoch=epoch, drop_last=bool(rng.integers(2)))
+
+
+# --- The ring -------------------------------------------------------------------------------------
+
+ring_sum = Exercise(
+    "ring-sum",
+    answer="ring_sum",
+    title="All-reduce on a ring",
+    points=9,
+    minutes=18,
+    difficulty=3,
+    hints=(
+        "Cut each row into n pieces: `[row[i * size : (i + 1) * size] for i in range(n)]`. Work on "
+        "these and leave the rows alone.",
+        "Step s: first `ring.send(rank, pieces[rank][(rank - s) % n])` for all ranks, then "
+        "`ring.receive(rank)` for all.",
+        "What arrives at `rank` was sent by `rank - 1`, so it is piece number `(rank - 1 - s) % "
+        "n`. In the first n - 1 steps it is added to the own piece, number by number.",
+        "`for step in range(2 * (n - 1))` is both rounds: from step n - 1 on, what arrives "
+        "replaces the own piece. At the end `[v for piece in own for v in piece]` joins the "
+        "pieces of a rank.",
+    ),
+)
+
+
+class Ring:
+    """n ranks in a circle, as in the lesson."""
+
+    def __init__(self, n):
+        self.sent = [0] * n
+        self.under_way = [[] for _ in range(n)]
+
+    def send(self, rank, piece):
+        self.sent[rank] += len(piece)
+        self.under_way[(rank + 1) % len(self.sent)].append(list(piece))
+
+    def receive(self, rank):
+        return self.under_way[rank].pop(0)
+
+
+def go_round(answer, rng, n, size):
+    rows = [[int(v) for v in rng.integers(-9, 10, size=n * size)] for _ in range(n)]
+    given, ring = [list(row) for row in rows], Ring(n)
+    results = [list(row) for row in answer(rows, ring)]
+    return {
+        "given": given,
+        "results": results,
+        "sent": ring.sent,
+        "not received": sum(map(len, ring.under_way)),
+        "rows afterwards": rows,
+    }
+
+
+@ring_sum.case("two ranks", points=2)
+def two_ranks(answer, rng):
+    return go_round(answer, rng, 2, 1)["results"]
+
+
+@ring_sum.case("three ranks, pieces of one number", points=2)
+def three_ranks(answer, rng):
+    seen = go_round(answer, rng, 3, 1)
+    return {"given": seen["given"], "results": seen["results"]}
+
+
+@ring_sum.case("what each rank sends", points=2)
+def each_sends(answer, rng):
+    seen = go_round(answer, rng, 4, 3)
+    return {"sent": seen["sent"], "not received": seen["not received"]}
+
+
+@ring_sum.case("the rows stay as they are", points=1)
+def rows_stay(answer, rng):
+    seen = go_round(answer, rng, 3, 2)
+    return {"given": seen["given"], "rows afterwards": seen["rows afterwards"]}
+
+
+@ring_sum.case("one rank alone", points=1)
+def alone(answer, rng):
+    return go_round(answer, rng, 1, 2)
+
+
+@ring_sum.case("any number of ranks", points=1, examples=5)
+def any_ring(answer, rng, size):
+    return go_round(answer, rng, size, int(rng.integers(1, 4)))
+
+
+# --- Experiment: what is sent ---------------------------------------------------------------------
+
+count_sent = Exercise(
+    "count-sent",
+    answer="busiest",
+    title="Measure what the ring saves",
+    points=4,
+    minutes=6,
+    difficulty=1,
+    needs=("ring-sum",),
+    hints=(
+        "`ring = Ring(n)`, then `ring_sum(rows, ring)`; afterwards `ring.sent` lists what each "
+        "rank has sent. For `plain_sum` give it `sent = [0] * n`.",
+        "The rows can hold any numbers: `[[1] * 840 for _ in range(n)]`.",
+        "The busiest rank is `max(ring.sent)`, and `max(sent)`. Append one number for each n.",
+    ),
+)
+
+
+@count_sent.case("the ring", points=2)
+def on_ring(busiest, rng):
+    return list(busiest["ring"])
+
+
+@count_sent.case("the plain way", points=2)
+def plain_way(busiest, rng):
+    return list(busiest["plain"])
+
+
+# --- Repair ---------------------------------------------------------------------------------------
+
+repair_ranks = Exercise(
+    "repair-ranks",
+    answer="train_ranks",
+    title="Repair: three faults of ranks",
+    points=7,
+    minutes=12,
+    difficulty=3,
+    needs=("mean-gradients",),
+    hints=(
+        "Equal steps keep models equal only if they were equal at the start. Give all of them the "
+        "state of `models[0]`, once, before the first epoch.",
+        "The loss of a rank is already a mean over its samples, and `mean_gradients` makes the "
+        "mean of the ranks. Is there another division?",
+        "Before the batches of an epoch, call `set_epoch(epoch)` on the sampler of each rank.",
+    ),
+)
+
+
+def run_ranks(answer, rng, ranks, count, epochs, size, shuffle=True, alike=False):
+    tg.manual_seed(int(rng.integers(1000)))
+    models = [nn.Linear(2, 3).double() for _ in range(ranks)]
+    if alike:
+        for model in models[1:]:
+            model.load_state_dict(models[0].state_dict())
+    x, y = normal(rng, count, 2), classes(rng, count, 3)
+    samplers = [DistributedSampler(x, ranks, r, shuffle) for r in range(ranks)]
+    answer(models, samplers, x, y, epochs, size, lr=0.5)
+    return [{name: p.detach().clone() for name, p in m.named_parameters()} for m in models]
+
+
+@repair_ranks.case("equal from the start to the end", points=2)
+def equal_models(answer, rng):
+    models = run_ranks(answer, rng, 3, 6, 1, 2, shuffle=False)
+    first, last = models[0]["weight"], models[-1]["weight"]
+    return {"rank 0": first, "the last rank": last}
+
+
+@repair_ranks.case("a step with the mean over all samples", points=2)
+def one_mean(answer, rng):
+    return run_ranks(answer, rng, 2, 4, 1, 2, shuffle=False, alike=True)[0]
+
+
+@repair_ranks.case("a new order in each epoch", points=2)
+def new_orders(answer, rng):
+    return run_ranks(answer, rng, 2, 10, 3, 2, alike=True)[0]
+
+
+@repair_ranks.case("all of it, with a short last batch", points=1)
+def all_of_it(answer, rng):
+    return run_ranks(answer, rng, 3, 15, 2, 2)
