@@ -611,6 +611,14 @@ def lstm_cell(x, state, w_ih, w_hh, b_ih, b_hh):
     return h, c
 
 
+# %% wrong lstm-cell: h alone
+# says: You return h alone. The next step needs c as well: return both, (h, c).
+def lstm_cell(x, state, w_ih, w_hh, b_ih, b_hh):
+    h, c = state
+    i, f, g, o = (x @ w_ih.t() + b_ih + h @ w_hh.t() + b_hh).chunk(4, dim=1)
+    return o.sigmoid() * (f.sigmoid() * c + i.sigmoid() * g.tanh()).tanh()
+
+
 # %% wrong lstm-cell: c first
 # says: You return (c, h). The order is (h, c), in the state that comes in as well.
 def lstm_cell(x, state, w_ih, w_hh, b_ih, b_hh):

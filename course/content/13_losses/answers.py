@@ -123,16 +123,25 @@ for _name in ("float16", "float32", "float64"):
 # %% wrong limits: the first that fails
 # says: Each of your numbers is one too large: these are the first n that fail, the last that work
 # were asked for.
-limits = {
-    "float16": {"naive": 12, "log": 19},
-    "float32": {"naive": 89, "log": 105},
-    "float64": {"naive": 710, "log": 747},
-}
+limits = {}
+for _name in ("float16", "float32", "float64"):
+    limits[_name] = {}
+    for _n in range(800, -1, -1):
+        _x = tg.tensor([float(_n), 0.0], dtype=getattr(tg, _name))
+        for _kind, _y in {"naive": naive_softmax(_x), "log": tg.softmax(_x, 0).log()}.items():
+            if not np.isfinite(_y.numpy()).all():
+                limits[_name][_kind] = _n
 
 # %% wrong limits: the dtype is left out
 # says: All three dtypes have the same limits in your table: tensors of Python numbers are float32
 # unless dtype= says otherwise.
-limits = {_name: {"naive": 88, "log": 104} for _name in ("float16", "float32", "float64")}
+_one = {"naive": -1, "log": -1}
+for _n in range(200):
+    _x = tg.tensor([float(_n), 0.0])
+    for _kind, _y in {"naive": naive_softmax(_x), "log": tg.softmax(_x, 0).log()}.items():
+        if np.isfinite(_y.numpy()).all():
+            _one[_kind] = _n
+limits = dict.fromkeys(("float16", "float32", "float64"), _one)
 
 # %% wrong limits: the logarithm of the naive softmax
 # says: Your "log" numbers are those of the naive softmax: it fails by overflow before its logarithm
@@ -214,6 +223,18 @@ def log_softmax(x, dim):
 # exponential has to be added after the logarithm.
 def logsumexp(x, dim):
     return (x - x.max(dim, keepdim=True)[0]).exp().sum(dim).log()
+
+
+def log_softmax(x, dim):
+    return x - logsumexp(x, dim).unsqueeze(dim)
+
+
+# %% wrong log-softmax: a pair for a maximum
+# says: max(dim) returns two things, the largest values and where they were. Take the first, [0], or
+# call amax(dim).
+def logsumexp(x, dim):
+    highest = x.max(dim, keepdim=True)
+    return (x - highest).exp().sum(dim).log() + highest.squeeze(dim)
 
 
 def log_softmax(x, dim):
@@ -656,6 +677,22 @@ class CrossEntropy(tg.autograd.Function):
     def backward(ctx, grad):
         log_p, target = ctx.saved_tensors
         return -grad * F.one_hot(target, log_p.shape[1]) / len(target), None
+
+
+# %% wrong cross-entropy: as many classes as occur
+# says: Without a second argument, one_hot makes no more columns than the highest target needs. A
+# batch need not hold the last class: give the number of classes, log_p.shape[1].
+class CrossEntropy(tg.autograd.Function):
+    @staticmethod
+    def forward(ctx, scores, target):
+        log_p = log_softmax(scores, 1)
+        ctx.save_for_backward(log_p, target)
+        return nll_loss(log_p, target)
+
+    @staticmethod
+    def backward(ctx, grad):
+        log_p, target = ctx.saved_tensors
+        return grad * (log_p.exp() - F.one_hot(target)) / len(target), None
 
 
 # %% wrong cross-entropy: one gradient for two arguments
