@@ -9,12 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import socket
-import subprocess
-import sys
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,19 +21,12 @@ import pytest
 
 import tinygrad_course as tg
 from course.widget import GraphView
-
-playwright = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
+from tests.browser import CHROMIUM, chromium, expect, jupyter, run_in_lab, violations
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH: apt install chromium"),
 ]
-
-ROOT = Path(__file__).parents[1]
-TOKEN = "only-for-this-test"
 
 CELLS = (
     """
@@ -79,61 +67,8 @@ tg.viz.picture(loss, names)
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """JupyterLab on a free port: its address and the folder that it serves."""
-    home = tmp_path_factory.mktemp("lab")
-    work = home / "work"
-    work.mkdir()
-    notebook = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(source.strip()) for source in CELLS],
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
-    )
-    nbformat.write(notebook, work / "graph.ipynb")
-    settings = home / "settings" / "@jupyterlab" / "apputils-extension"
-    settings.mkdir(parents=True)
-    quiet = {"fetchNews": "false", "checkForUpdates": False}
-    (settings / "notification.jupyterlab-settings").write_text(json.dumps(quiet))
-    folders = {
-        "HOME": home, "IPYTHONDIR": home / "ipython", "JUPYTER_CONFIG_DIR": home / "config",
-        "JUPYTER_DATA_DIR": home / "data", "JUPYTER_RUNTIME_DIR": home / "runtime",
-        "JUPYTERLAB_SETTINGS_DIR": home / "settings",
-        "JUPYTERLAB_WORKSPACES_DIR": home / "workspaces", "PYTHONPATH": ROOT,
-    }  # fmt: skip
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    address = f"http://127.0.0.1:{port}"
-    with (home / "server.log").open("wb") as log:
-        process = subprocess.Popen(
-            [
-                sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root",
-                "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}",
-                "--ServerApp.port_retries=0", f"--ServerApp.root_dir={work}",
-                f"--IdentityProvider.token={TOKEN}", "--LabApp.expose_app_in_browser=True",
-                "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-            ],
-            env=os.environ | {name: str(path) for name, path in folders.items()},
-            stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
-        try:
-            wait_for_server(address, process, home / "server.log")
-            yield address, work
-        finally:
-            process.terminate()  # the server then ends its kernels
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-
-def wait_for_server(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 90
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{address}/api", timeout=5):
-                return
-        except OSError:
-            time.sleep(0.2)
-    pytest.fail(f"JupyterLab did not start:\n{log.read_text()}")
+    with jupyter(tmp_path_factory.mktemp("lab"), {"graph.ipynb": CELLS}) as served:
+        yield served
 
 
 @pytest.fixture(scope="module")
@@ -145,31 +80,10 @@ def requests() -> list[str]:
 @pytest.fixture(scope="module")
 def page(server: tuple[str, Path], requests: list[str]) -> Iterator[Any]:
     """The notebook, open and run, with the graph drawn."""
-    address, _ = server
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"],
-        )
-        context = browser.new_context(viewport={"width": 1280, "height": 1100})
-        context.set_default_timeout(60_000)
-        page = context.new_page()
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("websocket", lambda websocket: requests.append(websocket.url))
-        page.goto(f"{address}/lab/tree/graph.ipynb?token={TOKEN}")
-        page.wait_for_selector(".jp-Notebook .jp-Cell")
-        # "Run All" before the kernel is idle runs the first cell only.
-        page.wait_for_function(
-            "() => document.querySelector('#jp-main-statusbar')?.textContent.includes('| Idle')"
-        )
-        page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
-        try:
-            page.wait_for_selector(".graph-view svg g.node")
-        except playwright.TimeoutError:
-            pytest.fail(f"no graph was drawn:\n{page.locator('.jp-Notebook').inner_text()}")
+    with chromium(requests) as context:
+        page = run_in_lab(context, server[0], "graph.ipynb")
         page.wait_for_selector("img[alt^='Autograd graph']")
         yield page
-        browser.close()
 
 
 @pytest.fixture
@@ -192,12 +106,12 @@ def engine(page: Any, server: tuple[str, Path]) -> Any:
 
 
 def expect_status(page: Any, text: str) -> None:
-    playwright.expect(page.locator(".gv-status")).to_contain_text(text)
+    expect(page.locator(".gv-status")).to_contain_text(text)
 
 
 def expect_selected(page: Any, name: str) -> None:
-    playwright.expect(page.locator(".gv-selected text").first).to_contain_text(name)
-    playwright.expect(page.locator("[data-row=node]")).to_contain_text(name)
+    expect(page.locator(".gv-selected text").first).to_contain_text(name)
+    expect(page.locator("[data-row=node]")).to_contain_text(name)
 
 
 def box(page: Any, name: str) -> Any:
@@ -267,11 +181,11 @@ def test_slider_to_the_end_and_back(view: Any, server: tuple[str, Path], engine:
         box(view, f"{name},").or_(box(view, f"{name} =")).click()
         expect_selected(view, name)
         np.testing.assert_allclose(numbers(row.inner_text()), engine[name], rtol=1e-4)
-    assert set(view.locator(".gv-mark").all_text_contents()) == {"done", "now"}
+    assert set(view.locator(".gv-mark.gv-end").all_text_contents()) == {"done", "now"}
     slider.focus()
     view.keyboard.press("Home")
     expect_status(view, "Before backward: no gradient has arrived yet")
-    assert set(view.locator(".gv-mark").all_text_contents()) == {""}
+    assert set(view.locator(".gv-mark.gv-end").all_text_contents()) == {""}
     seen_by_python(server, [box(view, "h =").get_attribute("data-node"), 0])
 
 
@@ -281,7 +195,7 @@ def test_a_leaf_collects_its_contributions(view: Any, engine: Any) -> None:
     for step in range(1, engine["last"] + 1):
         view.click("[data-step=next]")
         expect_status(view, f"Step {step} of")
-        mark = view.locator(".gv-selected .gv-mark").text_content()
+        mark = view.locator(".gv-selected .gv-mark.gv-end").text_content()
         counts += [mark] if mark not in counts else []
     assert counts[:4] == ["", "1 of 2", "2 of 2", "now"]
 
@@ -301,6 +215,7 @@ def test_words_stand_out_in_both_themes(view: Any, theme: str, tmp_path: Path) -
     low = [entry for entry in view.evaluate(CONTRAST) if entry[1] < 4.5]
     assert not low, f"{theme}: contrast under 4.5:1 at {low}"
     folder = Path(os.environ.get("COURSE_SCREENSHOTS", tmp_path))
+    assert violations(view) == []
     name = "graph_view.png" if light == "true" else "graph_view_dark.png"
     view.locator(".graph-view").screenshot(path=folder / name)
     assert (folder / name).stat().st_size > 10_000
@@ -308,7 +223,8 @@ def test_words_stand_out_in_both_themes(view: Any, theme: str, tmp_path: Path) -
 
 # Every piece of text in the widget, with the contrast (WCAG 2) of its colour to what is behind it.
 CONTRAST = """() => {
-  const rgb = (text) => (text.match(/[\\d.]+/g) || []).map(Number);
+  const rgb = (text) => (text.match(/[\\d.]+/g) || []).map(Number)
+    .map((c, i) => (text.startsWith("color(srgb") && i < 3 ? 255 * c : c));
   const light = (text) => rgb(text).slice(0, 3).map((c) => c / 255)
     .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
     .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);

@@ -110,6 +110,16 @@ def test_what_cannot_be_folded_is_cut_and_counted() -> None:
     assert source.count("fillcolor") == 10 and "more nodes" in source
 
 
+def test_a_layout_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = leaf(1)
+    y = x
+    for _ in range(300):
+        y = y * x
+    monkeypatch.setattr(viz.dot, "PATIENCE", 1e-3)
+    drawing = viz.svg(viz.trace(y), max_nodes=1_000, collapse="none")
+    assert drawing is not None and "... 152 more nodes" in drawing
+
+
 # ---------------------------------------------------------------- modules
 
 

@@ -11,9 +11,10 @@ import traitlets
 
 import tinygrad_course as tg
 from course.widget import GraphView
+from course.widget.predictions import read_shape
 from course.widget.replay import Replay
-from course.widget.view import summary
-from tinygrad_course import viz
+from course.widget.values import heat, summary
+from tinygrad_course import nn, viz
 
 
 def leaf(*values: float) -> tg.Tensor:
@@ -137,14 +138,16 @@ def test_own_hook_survives_the_recording() -> None:
 # ---------------------------------------------------------------- when nothing can run
 
 
-def test_freed_buffers_leave_the_structure_and_a_note() -> None:
+def test_freed_buffers_end_the_pass_at_the_node_that_misses_them() -> None:
     y, names = program()
     y.backward()
     view = GraphView(y, names)
-    assert view.last == 0 and len(view.nodes) == len(view.graph.nodes)
-    assert "cannot run" in view.status and "retain_graph=True" in view.status
-    view.selected = "h"
-    assert rows(view)["saved for backward"] == "freed" and "gradient at step 0" not in rows(view)
+    assert "cannot run to its end" in view.status and "retain_graph=True" in view.status
+    view.step = view.last
+    (failed,) = [key for key, mark in view.marks.items() if mark == "failed"]
+    assert view.graph[failed].op == "MulBackward0" and "fails on the gradient" in view.status
+    view.selected = failed
+    assert rows(view)["saved for backward"] == "freed"
 
 
 def test_vector_without_gradient_is_explained() -> None:
@@ -308,3 +311,277 @@ def test_large_values_travel_as_summaries() -> None:
 )
 def test_summary(array: Any, words: str) -> None:
     assert summary(array) == words
+
+
+# ---------------------------------------------------------------- heat maps, memory, hooks
+
+
+def test_heat_maps_travel_for_the_selected_node_only() -> None:
+    y, names = program()
+    view = GraphView(y, names)
+    assert view.heat == []
+    view.selected = "w"  # 3, -1
+    (value,) = view.heat
+    assert value["cells"] == [[1.0, -0.33]] and "from -1 to 3" not in value["words"]
+    view.step = view.last
+    assert [each["name"] for each in view.heat] == ["value", "gradient"]
+
+
+@pytest.mark.parametrize(
+    ("array", "cells"),
+    [
+        (np.array([[2.0, -1.0], [0.0, 4.0]]), [[0.5, -0.25], [0.0, 1.0]]),
+        (np.array([np.nan, 2.0]), [[0.0, 1.0]]),
+        (np.zeros((2, 1)), [[0.0], [0.0]]),
+        (np.ones((1, 24)), [[1.0] * 12]),
+    ],
+)
+def test_cells_of_a_heat_map(array: Any, cells: list[list[float]]) -> None:
+    assert heat("value", array)["cells"] == cells
+
+
+def test_no_heat_map_of_a_scalar() -> None:
+    assert heat("value", np.array(1.0)) is None and heat("value", None) is None
+
+
+def test_memory_curve() -> None:
+    """exp keeps its 3 floats until it has run; then only x's gradient is left."""
+    x = leaf(1.0, 2.0, 3.0)
+    view = GraphView(x.exp().sum(), {"x": x})
+    kept, gradients = zip(*view.memory, strict=True)
+    assert kept == (12, 12, 12, 0, 0)
+    assert gradients == (0, 4, 12, 12, 12)
+    view.step = 3
+    assert "free 12 bytes that forward kept" in view.status
+
+
+def test_values_of_leaves_are_not_freed() -> None:
+    x = leaf(1.0, 2.0)
+    assert all(kept == 0 for kept, _ in GraphView((x * x).sum()).memory)
+
+
+def test_hooks_are_told_when_they_run() -> None:
+    def halve(grad: Any) -> Any:
+        return grad / 2
+
+    x = leaf(1.0)
+    h = x * 2
+    h.register_hook(halve)
+    view = GraphView(h.sum(), {"x": x, "h": h})
+    view.selected = "h"
+    assert rows(view)["hooks"] == "tensor hook halve"
+    view.step = 3
+    assert "Hooks on it run: tensor hook halve." in view.status
+
+
+def test_the_formula_and_the_lesson_of_an_operation() -> None:
+    y, names = program()
+    view = GraphView(y, names)
+    view.selected = "h"
+    assert rows(view)["formula"] and view.lesson.isdigit()
+
+
+def test_all_running_gradients_on_request() -> None:
+    y, names = program()
+    view = GraphView(y, names)
+    view.step = view.last
+    assert view.gradients == []
+    view.listing = True
+    told = dict(view.gradients)
+    expected = tg.autograd.grad(y, [names["x"]], retain_graph=True)[0]
+    assert told["x"] == summary(expected.numpy()).replace(" ", ", ", 0)
+
+
+# ---------------------------------------------------------------- Python beside the mouse
+
+
+def test_undo_goes_through_the_steps_that_were_shown() -> None:
+    view = GraphView(*program())
+    for step in (1, 5, 3):
+        view.step = step
+    shown = []
+    for _ in range(4):
+        view.undo()
+        shown.append(view.step)
+    assert shown == [5, 1, 0, 0]
+
+
+def test_play_and_pause_are_a_switch() -> None:
+    view = GraphView(*program())
+    view.play()
+    assert view.playing
+    view.pause()
+    assert not view.playing
+
+
+def test_callbacks() -> None:
+    y, names = program()
+    view = GraphView(y, names)
+    heard: list[Any] = []
+    view.on_step(heard.append)
+    view.on_select(heard.append)
+    view.step, view.selected = 2, "x"
+    assert heard == [2, view.selected] and view.graph[view.selected].name == "x"
+
+
+def test_find() -> None:
+    view = GraphView(*program())
+    assert {view.graph[key].title for key in view.find("ADDback")} == {"AddBackward0"}
+    assert view.find("no such node") == []
+
+
+# ---------------------------------------------------------------- predict first
+
+
+def test_a_right_prediction() -> None:
+    y, names = program()
+    view = GraphView(y, names)
+    view.predicting = True
+    assert view.question == []  # the start is no question
+    view.step = 1
+    assert names["y"].grad_fn.name() in {name.split(" ")[0] for _, name in view.question}
+    answer = view.predict("n1", "()")
+    assert answer.right and view.step == 2 and view.score == (1, 1)
+    assert view.verdict.startswith(
+        "Right: SumBackward0 fires. Right: its gradient has the shape ()"
+    )
+
+
+def test_a_wrong_prediction_says_why() -> None:
+    y, names = program()
+    view = GraphView(y, names)
+    view.step = 1
+    answer = view.predict("x", (2, 2))
+    assert not answer.node_right and not answer.shape_right and view.score == (0, 1)
+    assert "x has received 0 of 2 gradients and must wait" in view.verdict
+    assert view.predictions == [answer] and answer.right_node == "n1"
+
+
+def test_a_browser_can_answer_and_undo() -> None:
+    y, names = program()
+    view = GraphView(y, names)
+    view.step, view.predicting = 1, True
+    view._handle_custom_msg({"do": "predict", "node": "n1", "shape": "scalar"}, [])
+    assert view.score == (1, 1)
+    view._handle_custom_msg({"do": "undo"}, [])
+    assert view.step == 1
+
+
+def test_nothing_to_predict_at_the_end() -> None:
+    view = GraphView(*program())
+    view.step = view.last
+    with pytest.raises(RuntimeError, match="nothing to predict"):
+        view.predict("n1", "()")
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [("(2, 3)", (2, 3)), ("2x3", (2, 3)), ("[4]", (4,)), ("()", ()), ("scalar", ()), ("", None),
+     ("two", None), ("-1", None)],
+)  # fmt: skip
+def test_shapes_as_people_write_them(text: str, shape: Any) -> None:
+    assert read_shape(text) == shape
+
+
+# ---------------------------------------------------------------- modules, failures, two graphs
+
+
+def network() -> tuple[tg.Tensor, Any]:
+    tg.manual_seed(0)
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    with viz.record():
+        loss = net(tg.ones(4, 2)).sum()
+    return loss, net.named_parameters()
+
+
+def test_modules_collapse_and_expand() -> None:
+    view = GraphView(*network())
+    before = len(view.nodes)
+    assert view.modules[0]["path"] == "Sequential" and view.collapsed == []
+    view.collapse("Sequential.0")
+    assert len(view.nodes) == before - 2  # its two parameters went with it
+    (box,) = (node for node in view.nodes if node["box"])
+    view.selected = box["id"]
+    panel = rows(view)
+    assert panel["class"] == "Linear" and panel["leaves inside"] == "0.bias, 0.weight"
+    view.expand()
+    assert len(view.nodes) == before and view.selected == ""
+    with pytest.raises(traitlets.TraitError, match="collapse names 'nothing'"):
+        view.collapse("nothing")
+
+
+def test_a_collapsed_module_shows_how_far_it_is() -> None:
+    view = GraphView(*network())
+    view.collapse("Sequential")
+    (box,) = (node["id"] for node in view.nodes if node["box"])
+    seen = []
+    for step in range(view.last + 1):
+        view.step = step
+        seen.append(view.marks.get(box, ""))
+    assert seen[0] == "" and "now" in seen and seen[-1] in ("now", "done")
+
+
+def test_a_loop_is_folded_and_its_steps_are_counted() -> None:
+    w, h = leaf(0.5), leaf(1.0)
+    for _ in range(200):
+        h = (h * w).tanh()
+    view = GraphView(h, {"w": w})
+    assert view.collapsed == ["cells"] and len(view.nodes) < 8
+    view.step = 1 + 2 * 50
+    assert any("of 200 done" in mark for mark in view.marks.values()) or "now" in str(view.marks)
+    view.expand("cells")
+    assert len(view.nodes) == len(view.graph.nodes)
+
+
+def test_a_failed_forward_is_shown() -> None:
+    x = leaf(1.0, 2.0)
+    with pytest.raises(RuntimeError), viz.record() as tape:
+        h = x * 2
+        h @ tg.ones(3)
+    view = GraphView(tape, {"x": x})
+    assert view.last == 0 and "failed" in view.marks.values() and "RuntimeError" in view.status
+    view.selected = view.graph.failed
+    assert "RuntimeError" in rows(view)["error"] and rows(view)["line"].endswith("h @ tg.ones(3)")
+
+
+class Broken(tg.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: tg.Tensor) -> tg.Tensor:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, g: tg.Tensor) -> tg.Tensor:
+        raise ValueError("a mistake of the learner's")
+
+
+def test_a_failing_backward_is_shown_up_to_the_node() -> None:
+    x = leaf(1.0)
+    view = GraphView(Broken.apply(x).sum(), {"x": x})
+    view.step = view.last
+    assert "BrokenBackward fails" in view.status and "a mistake of the learner's" in view.status
+    assert list(view.marks.values()) == ["done", "done", "failed"]
+
+
+def test_clashes_are_told() -> None:
+    x = leaf(1.0, 2.0)
+    with viz.record():
+        h = x * 2
+        y = (h * h).sum()
+        h += 1
+    view = GraphView(y, {"x": x})
+    (told,) = view.clashes
+    assert "MulBackward0 saved (2,) at version 0, it is at 1 now" in told and "h += 1" in told
+
+
+def test_the_reference_beside() -> None:
+    x = leaf(1.0, 2.0)
+    view = GraphView((x * 2).exp().sum(), reference=(x * 2).sum())
+    assert view.reference["words"] == "only here: ExpBackward0 (2,) float32"
+    assert list(view.reference["here"].values()) == ["only here"]
+    assert view.reference["svg"].startswith("<svg")
+
+
+def test_the_bundle_imports_nothing() -> None:
+    source = GraphView._esm if isinstance(GraphView._esm, str) else str(GraphView._esm)
+    assert "import {" not in source and source.count("export default") == 1
+    assert len(source) < 40_000

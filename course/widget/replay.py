@@ -2,7 +2,7 @@
 
 The engine itself runs, through `autograd.grad` with the graph retained, and hooks on every node
 write down what passes. So order and numbers are the engine's, while the learner's `.grad` and the
-saved buffers stay as they were. This module knows no notebook: `view` shows what was recorded.
+saved buffers stay as they were. This module knows no notebook: `story` says what was recorded.
 """
 
 from __future__ import annotations
@@ -50,12 +50,16 @@ class Replay:
     def __init__(self, graph: Graph, gradient: Any = None) -> None:
         self.graph = graph
         self.steps: list[Step] = []
-        self.note = ""
+        self.note = self.failed = self.error = ""
+        self.hooks = {node.id: node.hooks for node in graph.nodes if node.hooks}
         self.fired: dict[str, int] = {}  # by node id: the number of the step in which it fires
-        self._mail: dict[str, list[tuple[int, Message]]] = {}  # by node id: (step, what came)
+        self.mail: dict[str, list[tuple[int, Message]]] = {}  # by node id: (step, what came)
         self.expected = Counter(edge.source for edge in graph.edges)
         self._ids = {node.function: node.id for node in graph.nodes if node.function is not None}
         results = [n for n in graph.nodes if n.kind == "output" and n.requires_grad]
+        if graph.failed and not results:
+            self.note = f"{graph[graph.failed].title}. {graph.error}"
+            return
         if not results:
             self.note = "No leaf here requires a gradient, so no operation was recorded."
             return
@@ -66,19 +70,21 @@ class Replay:
                 "GraphView(out, gradient=...), a tensor of the result's shape."
             )
             return
-        try:
-            self._run(results, seeds)
-        except RuntimeError as error:
-            self.steps.clear()
-            self.note = f"The backward pass cannot run. {error}"
+        with _Failing() as failing:
+            try:
+                self._run(results, seeds)
+            except Exception as error:  # whatever a formula or a hook of the learner's raises
+                self.failed = self._ids.get(failing.node, "") if failing.node else ""
+                self.error = f"{type(error).__name__}: {' '.join(str(error).split())}"
         for when, step in enumerate(self.steps, 1):
-            self.fired |= dict.fromkeys(step.nodes, when)
+            if self.failed not in step.nodes:
+                self.fired |= dict.fromkeys(step.nodes, when)
             for message in step.sent:
-                self._mail.setdefault(message.target, []).append((when, message))
+                self.mail.setdefault(message.target, []).append((when, message))
 
     def arrivals(self, key: str, step: int) -> list[Message]:
         """What has been sent to node `key` in the first `step` steps, in order."""
-        return [message for when, message in self._mail.get(key, ()) if when <= step]
+        return [message for when, message in self.mail.get(key, ()) if when <= step]
 
     def adjoint(self, key: str, step: int) -> dict[int, Array]:
         """The running gradient of node `key` after `step` steps, by number of its output."""
@@ -143,6 +149,15 @@ class Replay:
                     self.steps[-1].sent.append(Message(self._ids[source], output, _copy(grad)))
 
         return hook
+
+
+class _Failing(tg.autograd.OpHook):
+    """Remembers the node whose backward raised an error."""
+
+    node: Any = None
+
+    def failed_backward(self, node: Any, error: Exception) -> None:
+        self.node = node
 
 
 @contextlib.contextmanager

@@ -1,24 +1,26 @@
 """GraphView: an autograd graph in a notebook, with a panel for each node and backward by steps.
 
-Python draws the SVG, records the pass and writes every word; the ES module beside this file shows
-them and reports two things back, which node is selected and which step is wanted. Values travel to
-the browser as short texts, and only those of the selected node and the current step.
+Python draws the SVG, records the pass and writes every word (`story`); the ES modules in `js` show
+them and report what the learner does. All that the mouse can do, Python can, through the traits
+below and a few methods. Values travel to the browser as short texts and small heat maps, and only
+those of the selected node and the current step.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import anywidget
-import numpy as np
 import traitlets
 
 from tinygrad_course import viz
-from tinygrad_course.device import backend_of
-from tinygrad_course.viz import Node
+from tinygrad_course.viz import Folded, Node
 
-from .replay import Array, Replay, Step
+from . import predictions, story, values
+from .bundle import bundle
+from .replay import Replay
 
 _HERE = Path(__file__).parent
 
@@ -27,79 +29,177 @@ class GraphView(anywidget.AnyWidget):
     """The graph behind `loss` (a tensor or a tuple of them) and one backward pass through it.
 
     `params` names tensors, as for `tg.viz.trace`; `gradient` is needed where backward() needs it.
+    A `tg.viz.record` in which something failed may stand for `loss`. `collapse` and `max_nodes` are
+    those of `tg.viz.fold`. `reference`, another result, is drawn beside, the differences marked.
+
     `selected` is the id of a node ("n3"; a tensor's name may be assigned) or "", `step` counts from
-    0 (nothing yet) to `last`; set here or in the browser, they call what `observe` registered. The
-    learner's `.grad` and the graph's buffers stay as they are; hooks that were registered do run.
-    TypeError for what is no tensor, RuntimeError for a `gradient` of another shape.
+    0 (nothing yet) to `last`, `collapsed` lists what is folded, `playing` and `predicting` switch
+    those modes; set here or in the browser, they call what `observe` (or `on_step`, `on_select`)
+    registered. The learner's `.grad` and the graph's buffers stay as they are; hooks that were
+    registered do run. TypeError for what is no tensor, RuntimeError for a `gradient` of another
+    shape.
     """
 
-    _esm = _HERE / "graph_view.js"
+    _esm = bundle(_HERE / "js")
     _css = _HERE / "graph_view.css"
 
     selected = traitlets.Unicode("").tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
+    collapsed: traitlets.List[str] = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    playing = traitlets.Bool(False).tag(sync=True)
+    pace = traitlets.Float(1.0, help="Seconds for each step of play().").tag(sync=True)
+    predicting = traitlets.Bool(False).tag(sync=True)
+    listing = traitlets.Bool(False, help="Whether all running gradients are shown.").tag(sync=True)
 
-    # What is shown, one way: fixed ones first, then those that follow `selected` and `step`.
+    # What is shown, one way: fixed ones first, then those that follow the traits above.
     last = traitlets.Int(0).tag(sync=True)
+    note = traitlets.Unicode("").tag(sync=True)
+    clashes: traitlets.List[str] = traitlets.List().tag(sync=True)
+    modules: traitlets.List[dict[str, Any]] = traitlets.List().tag(sync=True)
+    memory: traitlets.List[list[int]] = traitlets.List().tag(sync=True)
+    reference = traitlets.Dict().tag(sync=True)
     svg = traitlets.Unicode("").tag(sync=True)
     label = traitlets.Unicode("").tag(sync=True)
     outline = traitlets.Unicode("").tag(sync=True)
     nodes: traitlets.List[dict[str, Any]] = traitlets.List().tag(sync=True)
-    note = traitlets.Unicode("").tag(sync=True)
     status = traitlets.Unicode("").tag(sync=True)
     sums: traitlets.List[list[str]] = traitlets.List().tag(sync=True)
     panel: traitlets.List[list[str]] = traitlets.List().tag(sync=True)
+    heat: traitlets.List[dict[str, Any]] = traitlets.List().tag(sync=True)
+    lesson = traitlets.Unicode("").tag(sync=True)
+    highlight = traitlets.Unicode("").tag(sync=True)
     marks = traitlets.Dict().tag(sync=True)
     active: traitlets.List[str] = traitlets.List().tag(sync=True)
+    gradients: traitlets.List[list[str]] = traitlets.List().tag(sync=True)
+    question: traitlets.List[list[str]] = traitlets.List().tag(sync=True)
+    verdict = traitlets.Unicode("").tag(sync=True)
 
-    def __init__(self, loss: Any, params: viz.Params = None, gradient: Any = None) -> None:
+    def __init__(
+        self,
+        loss: Any,
+        params: viz.Params = None,
+        gradient: Any = None,
+        *,
+        collapse: Any = None,
+        max_nodes: int = viz.MAX_NODES,
+        reference: Any = None,
+        reference_params: viz.Params = None,
+    ) -> None:
         self.graph = viz.trace(loss, params)
         self._replay = Replay(self.graph, gradient)
-        self._names = self.graph.names()
-        self._into = self.graph.incoming()
-        users: dict[str, list[str]] = {node.id: [] for node in self.graph.nodes}
-        for edge in self.graph.edges:
-            users[edge.source].append(edge.target)
-        self._users = users
+        self._story = story.Story(self.graph, self._replay)
+        self._max_nodes = max_nodes
+        self._foldable = viz.foldable(self.graph)
+        self._steps = [0]  # those that were shown, for undo
+        self.predictions: list[predictions.Prediction] = []
+        folded = viz.fold(self.graph, collapse, max_nodes)
         super().__init__()
-        drawing = viz.svg(self.graph)
+        drawing = self._draw(folded)
         self._fallback = viz.Picture(self.graph, None, drawing)
+        memory = self._story.memory
         with self.hold_trait_notifications():
             self.last = len(self._replay.steps)
-            self.svg = drawing or ""
-            self.label = f"Autograd graph of {len(self.graph.nodes)} nodes"
-            self.outline = viz.outline(self.graph)
             self.note = self._replay.note
-            self.nodes = [
-                {
-                    "id": node.id,
-                    "label": f"{self._names[node.id]}, {node.kind}, {node.signature}",
-                    "inputs": [edge.source for edge in self._into[node.id]],
-                    "users": users[node.id],
-                }
-                for node in self.graph.nodes
-            ]
+            self.outline = viz.outline(self.graph)
+            self.clashes = [text for node in self.graph.nodes for text in story.clashes(node)]
+            self.memory = [list(pair) for pair in zip(memory.kept, memory.gradients, strict=True)]
+            self.reference = self._against(reference, reference_params)
+        self.set_trait("collapsed", _boxes(folded))
+        self.observe(self._refold, "collapsed")
+        self.on_msg(self._on_browser)
         self._refresh()
 
     def __repr__(self) -> str:
         return f"GraphView({len(self.graph.nodes)} nodes)"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is not None:
-            bundle[0]["text/html"] = self._fallback._repr_html_()
-        return bundle
+        stored = super()._repr_mimebundle_(**kwargs)
+        if stored is not None:
+            stored[0]["text/html"] = self._fallback._repr_html_()
+        return stored
 
-    @traitlets.validate("selected")
-    def _check_selected(self, proposal: dict[str, Any]) -> str:
-        wanted: str = proposal["value"]
+    # ---------------------------------------------------------------- what the mouse can do
+
+    def play(self) -> None:
+        """Runs through the steps, one every `pace` seconds, where the view is shown."""
+        self.playing = True
+
+    def pause(self) -> None:
+        """Stops playing."""
+        self.playing = False
+
+    def undo(self) -> None:
+        """Goes back to the step that was shown before this one."""
+        if len(self._steps) > 1:
+            self._steps.pop()
+            self.step = self._steps[-1]
+
+    def collapse(self, *names: str) -> None:
+        """Folds the modules of these paths, or the steps of loops ("cells"), into one box each."""
+        self.collapsed = [*dict.fromkeys([*self.collapsed, *names])]
+
+    def expand(self, *names: str) -> None:
+        """Unfolds them; all without a name."""
+        self.collapsed = [name for name in self.collapsed if names and name not in names]
+
+    def find(self, text: str) -> list[str]:
+        """The ids of the nodes whose title, module or line holds `text`."""
+        wanted = text.lower()
+        return [
+            node.id
+            for node in self.graph.nodes
+            if wanted in " ".join((node.title, node.module, node.line)).lower()
+        ]
+
+    def on_step(self, callback: Callable[[int], Any]) -> None:
+        """Calls `callback(step)` whenever another step is shown."""
+        self.observe(lambda change: callback(change["new"]), "step")
+
+    def on_select(self, callback: Callable[[str], Any]) -> None:
+        """Calls `callback(id)` whenever another node is selected, or "" for none."""
+        self.observe(lambda change: callback(change["new"]), "selected")
+
+    def predict(self, node: str, shape: str | Sequence[int]) -> predictions.Prediction:
+        """Says which node fires in the next step and which shape its gradient has; the answer is
+        graded and kept in `predictions`, and the step is shown. RuntimeError at the start and at
+        the end, where there is nothing to ask."""
+        right = predictions.right_answer(self._replay, self.step + 1)
+        if right is None:
+            raise RuntimeError(f"there is nothing to predict at step {self.step} of {self.last}")
+        said = shape if isinstance(shape, str) else str(tuple(shape))
+        node = self._known(node)
+        answer = predictions.Prediction(self.step + 1, node, predictions.read_shape(said), *right)
+        self.predictions.append(answer)
+        told = predictions.verdict(answer, self.graph, self._replay)
+        self.step += 1
+        self.verdict = f"{told} {self.score[0]} of {self.score[1]} predictions were right."
+        return answer
+
+    @property
+    def score(self) -> tuple[int, int]:
+        """How many predictions were right, of how many."""
+        return sum(answer.right for answer in self.predictions), len(self.predictions)
+
+    def _on_browser(self, widget: Any, content: dict[str, Any], buffers: Any) -> None:
+        if content.get("do") == "undo":
+            self.undo()
+        elif content.get("do") == "predict" and self.question:
+            self.predict(content["node"], content["shape"])
+
+    # ---------------------------------------------------------------- traits that depend on others
+
+    def _known(self, wanted: str) -> str:
         ids = {node.name: node.id for node in self.graph.nodes if node.name}
-        ids |= {node.id: node.id for node in self.graph.nodes} | {"": ""}
-        if wanted not in ids:
+        ids |= {node.id: node.id for node in (*self._folded.graph.nodes, *self.graph.nodes)}
+        if wanted not in ids and wanted:
             raise traitlets.TraitError(
                 f"there is no node {wanted!r}: the ids are n0 to n{len(self.graph.nodes) - 1}"
             )
-        return ids[wanted]
+        return ids.get(wanted, "")
+
+    @traitlets.validate("selected")
+    def _check_selected(self, proposal: dict[str, Any]) -> str:
+        return self._known(proposal["value"])
 
     @traitlets.validate("step")
     def _check_step(self, proposal: dict[str, Any]) -> int:
@@ -108,153 +208,114 @@ class GraphView(anywidget.AnyWidget):
             raise traitlets.TraitError(f"step {step} is not between 0 and the last, {self.last}")
         return step
 
-    @traitlets.observe("selected", "step")
-    def _refresh(self, change: Any = None) -> None:
-        current = self._replay.steps[self.step - 1] if self.step else None
+    @traitlets.validate("collapsed")
+    def _check_collapsed(self, proposal: dict[str, Any]) -> list[str]:
+        wanted: list[str] = proposal["value"]
+        try:
+            viz.fold(self.graph, wanted or "none")
+        except ValueError as error:
+            raise traitlets.TraitError(str(error)) from None
+        return wanted
+
+    def _refold(self, change: Any) -> None:
         with self.hold_sync():
-            self.status = self._status(current)
-            self.sums = self._sums(current)
-            self.panel = self._panel(self.graph[self.selected]) if self.selected else []
-            self.marks = self._marks(current)
+            self._draw(viz.fold(self.graph, self.collapsed or "none"))
+            if self.selected and self.selected not in self._known_ids():
+                self.selected = ""
+            self._refresh()
+
+    def _known_ids(self) -> set[str]:
+        return {node.id for node in (*self._folded.graph.nodes, *self.graph.nodes)}
+
+    @traitlets.observe("selected", "step", "predicting", "listing")
+    def _refresh(self, change: Any = None) -> None:
+        tale, step = self._story, self.step
+        if change and change["name"] == "step" and self._steps[-1:] != [step]:
+            self._steps = [*self._steps[-999:], step]
+        current = tale.step(step)
+        home = self._folded.home
+        with self.hold_sync():
+            self.status = tale.status(step)
+            self.sums = tale.sums(step)
+            self._show_node()
+            self.marks = tale.marks(step, self._folded)
             self.active = [
-                f"{message.target}->{key}"
+                f"{home[message.target]}->{home[key]}"
                 for key in (current.nodes if current else ())
                 for message in (current.sent if current else ())
             ]
+            self.gradients = tale.gradients(step) if self.listing else []
+            self.verdict = ""
+            asked = predictions.candidates(self.graph, self._replay, step + 1)
+            self.question = [[key, tale.names[key]] for key in asked] if self.predicting else []
 
-    # ------------------------------------------------------------ the words
+    def _show_node(self) -> None:
+        self.highlight = self._folded.home.get(self.selected, self.selected)
+        if not self.selected:
+            self.panel, self.heat, self.lesson = [], [], ""
+            return
+        drawn = {node.id: node for node in self._folded.graph.nodes}
+        node: Node = drawn[self.selected] if self.selected in drawn else self.graph[self.selected]
+        members = self._folded.members().get(node.id, [node.id])
+        self.panel = self._story.panel(node, self.step, members)
+        gradient = self._replay.adjoint(node.id, self.step).get(0)
+        value = None if node.tensor is None else node.tensor.numpy(force=True)
+        maps = [values.heat("value", value), values.heat("gradient", gradient)]
+        self.heat = [each for each in maps if each is not None]
+        self.lesson = "" if node.function is None else story.lesson(node)
 
-    def _status(self, current: Step | None) -> str:
-        """The step in one sentence, for the live region and the slider."""
-        if self.note:
-            return self.note
-        if current is None:
-            return f"Before backward: no gradient has arrived yet. {self.last} steps follow."
-        who = " and ".join(self._names[key] for key in current.nodes)
-        first = self.graph[current.nodes[0]]
-        if first.kind == "output":
-            given = " and ".join(map(summary, current.received))
-            text = f"backward() starts: {who} receives the gradient {given}."
-        elif first.kind == "leaf":
-            parts = self._replay.expected[first.id]
-            text = (
-                f"{who} has its whole gradient, {summary(current.received[0])}, the sum of "
-                f"{parts} {'contribution' if parts == 1 else 'contributions'}. "
-                f"Now backward() would do {who}.grad += this."
-            )
-        else:
-            given = " and ".join(map(summary, current.received))
-            sent = "; ".join(
-                f"to {self._names[m.target]}: {summary(m.value)}" for m in current.sent
-            )
-            text = f"{who} runs on its gradient, {given}. It sends {sent or 'nothing'}."
-        return f"Step {self.step} of {self.last}: {text}"
+    # ---------------------------------------------------------------- drawing
 
-    def _sums(self, current: Step | None) -> list[list[str]]:
-        """What the step adds: where, how much, the sum now, and how many of how many have come."""
-        if current is None:
-            return []
-        first = self.graph[current.nodes[0]]
-        if first.kind == "leaf" and first.tensor is not None:
-            grad, total = first.tensor.grad, current.received[0]
-            old = None if grad is None else grad.numpy(force=True)
-            new = total if old is None or total is None else old + total
-            return [[f"{self._names[first.id]}.grad", _cell(total), _cell(new), "not done here"]]
-        rows = []
-        running = {m.target: self._replay.adjoint(m.target, self.step - 1) for m in current.sent}
-        count = {
-            m.target: len(self._replay.arrivals(m.target, self.step - 1)) for m in current.sent
+    def _draw(self, folded: Folded) -> str | None:
+        """Shows `folded`; returns its SVG."""
+        self._folded = folded
+        drawing = viz.svg(folded, max_nodes=self._max_nodes)
+        names = folded.graph.names()
+        into = folded.graph.incoming()
+        users: dict[str, list[str]] = {node.id: [] for node in folded.graph.nodes}
+        for edge in folded.graph.edges:
+            users[edge.source].append(edge.target)
+        boxes = set(_boxes(folded))
+        with self.hold_sync():
+            self.nodes = [
+                {
+                    "id": node.id,
+                    "label": f"{names[node.id]}, {node.kind}, {node.signature}",
+                    "inputs": [edge.source for edge in into[node.id]],
+                    "users": users[node.id],
+                    "box": viz.fold_name(node) if node.kind == "module" else "",
+                    "module": node.module,
+                }
+                for node in folded.graph.nodes
+            ]
+            self.modules = [
+                {"path": path, "words": words, "collapsed": path in boxes}
+                for path, words in self._foldable.items()
+            ]
+            folds = "" if folded.graph is self.graph else f", folded to {len(folded.graph.nodes)}"
+            self.label = f"Autograd graph of {len(self.graph.nodes)} nodes{folds}"
+            self.svg = drawing or ""
+        return drawing
+
+    def _against(self, other: Any, params: viz.Params) -> dict[str, Any]:
+        """The reference's drawing, and what differs: by node here, by node there, in words."""
+        if other is None:
+            return {}
+        graph = viz.trace(other, params)
+        found = viz.compare(self.graph, graph)
+        here = dict.fromkeys(found.extra, "only here") | dict.fromkeys(found.changed, "differs")
+        there = dict.fromkeys(found.missing, "missing here")
+        there |= {found.pairs[key]: "differs" for key in found.changed}
+        return {
+            "svg": viz.svg(viz.fold(graph, max_nodes=self._max_nodes)) or "",
+            "label": f"The reference. {viz.describe(graph)}",
+            "here": here,
+            "there": there,
+            "words": str(found),
         }
-        for m in current.sent:
-            sums = running[m.target]
-            if m.value is not None:
-                sums[m.output] = sums[m.output] + m.value if m.output in sums else m.value
-            count[m.target] += 1
-            several = len(self.graph[m.target].shapes) > 1
-            where = self._names[m.target] + (f", output {m.output}" if several else "")
-            came = f"{count[m.target]} of {self._replay.expected[m.target]}"
-            rows.append([where, _cell(m.value), _cell(sums.get(m.output)), came])
-        return rows
-
-    def _marks(self, current: Step | None) -> dict[str, str]:
-        """A short word at each node that something has happened to."""
-        marks = {}
-        for node in self.graph.nodes:
-            if current is not None and node.id in current.nodes:
-                marks[node.id] = "now"
-            elif self._replay.fired.get(node.id, self.last + 1) <= self.step:
-                marks[node.id] = "done"
-            elif came := self._replay.arrivals(node.id, self.step):
-                marks[node.id] = f"{len(came)} of {self._replay.expected[node.id]}"
-        return marks
-
-    def _panel(self, node: Node) -> list[list[str]]:
-        """What there is to say of one node, as rows of a name and a text."""
-        rows = [
-            ["node", f"{self._names[node.id]} [{node.id}]"],
-            ["kind", KINDS[node.kind]],
-            ["shape", "; ".join(map(str, node.shapes))],
-            ["dtype", "; ".join(node.dtypes)],
-        ]
-        if not self.note:
-            rows.append([f"gradient at step {self.step}", self._gradient(node)])
-        if node.kind == "leaf" and node.tensor is not None:
-            grad = node.tensor.grad
-            rows.append(["own .grad", "None" if grad is None else _cell(grad.numpy(force=True))])
-        if node.tensor is not None:
-            rows.append(["value", _cell(node.tensor.numpy(force=True))])
-        if node.kind == "op" and node.function is not None:
-            sources = {edge.input: self._names[edge.source] for edge in self._into[node.id]}
-            slots = range(len(node.function.next_functions))
-            kept = "; ".join(map(_saved, node.function.saved))
-            rows.append(["grad_fn", node.op])
-            rows.append(["inputs", ", ".join(sources.get(i, "no gradient") for i in slots)])
-            rows.append(["saved for backward", kept or "nothing"])
-        if users := self._users[node.id]:
-            rows.append(["used by", ", ".join(self._names[key] for key in users)])
-        return rows
-
-    def _gradient(self, node: Node) -> str:
-        """The running gradient of a node, and how much of it has come."""
-        sums = self._replay.adjoint(node.id, self.step)
-        texts = [_cell(sums.get(output)) for output in sorted(sums)]
-        if len(node.shapes) > 1:
-            texts = [f"output {n}: {text}" for n, text in zip(sorted(sums), texts, strict=True)]
-        came = len(self._replay.arrivals(node.id, self.step))
-        total = self._replay.expected[node.id]
-        if self._replay.fired.get(node.id, self.last + 1) <= self.step:
-            return "; ".join(texts) or "none"
-        return f"{'; '.join(texts) or 'none'} (so far: {came} of {total})" if came else "not yet"
 
 
-def _saved(value: Any) -> str:
-    """One thing that forward kept: an array in words, a plain value as it is."""
-    if hasattr(value, "strides"):
-        array = backend_of(value).to_host(value)
-        return f"{array.shape} {array.dtype} {summary(array)}"
-    return str(value)[:60]
-
-
-KINDS = {"op": "operation", "leaf": "leaf variable", "output": "result"}
-
-
-def summary(array: Array | None, few: int = 4) -> str:
-    """An array in one line: all values when they are `few`, else their range and mean."""
-    if array is None:
-        return "none"
-    if array.size <= few:
-        return " ".join(_values(array).split())
-    low, high = array.min(), array.max()
-    if low == high:
-        return f"{array.size} values, all {low:.5g}"
-    return f"{array.size} values from {low:.5g} to {high:.5g}, mean {array.mean():.5g}"
-
-
-def _cell(array: Array | None) -> str:
-    """An array for a table's cell: up to 16 values in their rows, else as in `summary`."""
-    return summary(array) if array is None or array.size > 16 else _values(array)
-
-
-def _values(array: Array) -> str:
-    formatter: Any = {"float_kind": "{:.5g}".format, "bool": str}
-    return np.array2string(array, separator=", ", formatter=formatter)
+def _boxes(folded: Folded) -> list[str]:
+    """What is collapsed in a folded graph, as `fold` takes it."""
+    paths = {viz.fold_name(node): None for node in folded.graph.nodes if node.kind == "module"}
+    return [*(["cells"] if folded.cells else []), *paths]

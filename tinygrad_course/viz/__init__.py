@@ -9,7 +9,7 @@ for byte: nodes are numbered in visiting order, never named by address. Lesson 0
 
 from .compare import Comparison, compare
 from .dot import digraph, make_dot, svg
-from .fold import Folded, fold
+from .fold import MAX_NODES, Folded, fold, fold_name, foldable
 from .graph import Edge, Graph, Node, Params, trace
 from .notes import Saved, Scope
 from .picture import Picture, picture, render, save
@@ -17,6 +17,7 @@ from .record import Failure, record
 from .words import describe, outline, printable
 
 __all__ = [
+    "MAX_NODES",
     "Comparison",
     "Edge",
     "Failure",
@@ -31,6 +32,8 @@ __all__ = [
     "describe",
     "digraph",
     "fold",
+    "fold_name",
+    "foldable",
     "make_dot",
     "outline",
     "picture",

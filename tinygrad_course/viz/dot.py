@@ -31,6 +31,7 @@ COLOURS = {
 }
 SAVED, BASE = "orange", "darkolivegreen3"
 DIRECTIONS = ("TB", "BT", "LR", "RL")
+PATIENCE = 20  # seconds for the layout of a graph that was wanted larger than MAX_NODES
 
 
 def make_dot(
@@ -96,8 +97,6 @@ class _Drawing:
             # Bounds the search for the best positions: a leaf that all steps of a loop use, such as
             # a recurrent weight, makes it 20 times slower than the rest of the layout.
             self.dot.graph_attr["nslimit"] = "2"
-        if len(kept) > 500:  # the ranks, too, and the order within them
-            self.dot.graph_attr.update(nslimit1="1", mclimit="0.1", splines="line")
         self._nodes(kept)
         self._edges(kept)
 
@@ -153,6 +152,7 @@ class _Drawing:
         if node.id == self.graph.failed:
             lines[0] += "" if node.kind == "failed" else " (failed)"
             lines += _wrapped(printable(self.graph.error))
+            lines += [printable(self.graph.error_line)]
         if self.show_attrs:
             lines += [f"keeps {printable(s.text)}" for s in node.saved if s.text != "None"]
             lines += [printable(hook) for hook in node.hooks]
@@ -269,8 +269,9 @@ def program_named(name: str) -> str | None:
     return next(filter(None, found), None)
 
 
-def laid_out(source: str, kind: str) -> bytes | None:
-    """What Graphviz makes of DOT `source` ("svg", "png"), or None where there is no program.
+def laid_out(source: str, kind: str, timeout: float | None = None) -> bytes | None:
+    """What Graphviz makes of DOT `source` ("svg", "png"), or None where there is no program;
+    TimeoutExpired after `timeout` seconds.
 
     graphviz-pure goes before a system's `dot` here: its release is the course's, so that stored
     pictures are the same on every machine.
@@ -283,15 +284,23 @@ def laid_out(source: str, kind: str) -> bytes | None:
         input=source.encode(),
         capture_output=True,
         check=True,
+        timeout=timeout,
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # Windows would flash a console
     ).stdout
 
 
-def svg(graph: Graph | Folded, rankdir: str = "TB", max_nodes: int = MAX_NODES,
-        **options: Any) -> str | None:  # fmt: skip
+def svg(
+    graph: Graph | Folded, rankdir: str = "TB", max_nodes: int = MAX_NODES, **options: Any
+) -> str | None:
     """The graph as an `<svg>` element, or None where no program can lay it out; `options` are those
-    of `digraph`."""
-    done = laid_out(digraph(graph, rankdir, max_nodes, **options).source, "svg")
+    of `digraph`. Thousands of nodes with a leaf that all of them read could take minutes: when the
+    layout isn't done after 20 s, the usual number of nodes is drawn and the others are counted.
+    """
+    patience = PATIENCE if max_nodes > MAX_NODES else None
+    try:
+        done = laid_out(digraph(graph, rankdir, max_nodes, **options).source, "svg", patience)
+    except subprocess.TimeoutExpired:
+        return svg(graph, rankdir, MAX_NODES, **options)
     if done is None:
         return None
     text = done.decode().replace("\r\n", "\n")

@@ -164,13 +164,14 @@ def _fold_modules(graph: Graph, depth: Callable[[Prefix], int]) -> Folded:
         for edge in graph.edges
         if (s := whole[edge.source]) != (t := whole[edge.target])
     )
-    folded = Graph(tuple(nodes.values()), tuple(edges), whole.get(graph.failed, ""), graph.error)
+    failed = whole.get(graph.failed, "")
+    folded = Graph(tuple(nodes.values()), tuple(edges), failed, graph.error, graph.error_line)
     return Folded(folded, whole)
 
 
 def _own(node: Node) -> Scope:
     """The scope that a module's box stands for."""
-    return Scope(node.name.partition(" (")[0], node.op)
+    return Scope(fold_name(node), node.op)
 
 
 def _box(key: str, scopes: Prefix, graph: Graph, home: dict[str, str], several: bool) -> Node:
@@ -258,7 +259,8 @@ def fold_cells(graph: Graph) -> Folded:
             carried.add(drawn)
         edges[drawn] = None
     nodes = tuple(node for node in graph.nodes if home[node.id] == node.id)
-    folded = Graph(nodes, tuple(edges), home.get(graph.failed, ""), graph.error)
+    failed = home.get(graph.failed, "")
+    folded = Graph(nodes, tuple(edges), failed, graph.error, graph.error_line)
     return Folded(folded, home, tuple(cells), frozenset(carried))
 
 
@@ -290,4 +292,24 @@ def _periods(tokens: list[tuple[object, ...]]) -> list[tuple[int, int, int]]:
         if cover[at]:
             found.append((at, int(period[at]), int(cover[at] // period[at])))
         at += max(int(cover[at]), 1)
+    return found
+
+
+# ---------------------------------------------------------------- what can be folded
+
+
+def fold_name(node: Node) -> str:
+    """The path of the module that a box stands for."""
+    return node.name.partition(" (call ")[0]
+
+
+def foldable(graph: Graph) -> dict[str, str]:
+    """What `fold` can collapse in this graph, in the order of visiting: each name with words."""
+    found = {}
+    if cells := fold_cells(graph).cells:
+        steps = ", ".join(str(cell.count) for cell in cells)
+        found["cells"] = f"Steps of a loop: {steps}"
+    for node in graph.nodes:
+        for scope in node.scopes:
+            found.setdefault(scope.path, f"{scope.path}: {scope.kind}")
     return found

@@ -112,6 +112,7 @@ class Graph:
     edges: tuple[Edge, ...]
     failed: str = ""  # the id of the node that raised an error
     error: str = ""
+    error_line: str = ""  # of the program
     _by_id: dict[str, Node] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -193,7 +194,7 @@ def trace(out: Any, params: Params = None) -> Graph:
     if failure is None:
         return Graph(tuple(nodes), tuple(edges))
     failed = ids.get(_key(failure if failure.node is None else failure.node), "")
-    return Graph(tuple(nodes), tuple(edges), failed, failure.error)
+    return Graph(tuple(nodes), tuple(edges), failed, failure.error, failure.line)
 
 
 def _key(box: Box) -> Any:
