@@ -179,3 +179,13 @@ def test_the_hard_sample_is_one_hot_with_the_soft_gradient() -> None:
         F.gumbel_softmax(scores, eps=0.1)
     with pytest.warns(UserWarning, match="Implicit dimension choice for softmin"):
         F.softmin(scores)
+
+
+@pytest.mark.parametrize("name", ["logsigmoid", "elu", "selu", "celu", "softsign", "leaky_relu"])
+def test_signs_of_zeros(name):
+    @both
+    def test(lib):
+        y = getattr(lib.nn.functional, name)(lib.tensor([0.0, -0.0, 1e4, -1e4]))
+        return lib.signbit(y)
+
+    test()

@@ -19,7 +19,7 @@ from tinygrad_course.ops.convolution import (
     reference_convolution,
 )
 
-from .parity.both import both
+from .parity.both import attempt, both
 
 
 def draw(*shape: int, seed: int = 0) -> Any:

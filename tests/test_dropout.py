@@ -123,3 +123,8 @@ def test_evaluation_returns_the_input_itself() -> None:
     x = tg.ones(3)
     assert nn.Dropout().eval()(x) is x
     assert F.dropout(x, 0.0) is x
+
+
+@both
+def test_everything_is_dropped_from_any_number_of_dims(lib: Any) -> Any:
+    return [attempt(lambda p=p: lib.feature_dropout(lib.ones(3), p, True)) for p in (0.5, 1.0)]

@@ -521,3 +521,38 @@ def test_half_of_a_gradient_only():
     y[0] = 7.0
     y.sum().backward()
     assert x.grad.tolist() == [0, 4]
+
+
+@pytest.mark.parametrize(
+    "name", ["linear", "affine", "addmm", "baddbmm", "dot", "addcmul", "lerp", "hypot", "bilinear"]
+)
+def test_what_no_gradient_asks_for_may_change(name):
+    """A factor is kept for the gradients of the others only: also a first layer's weights, when its
+    input needs no gradient, may be stepped before backward."""
+    calls = {
+        "linear": lambda lib, x, y: lib.nn.functional.linear(x[0], y[0]),
+        "affine": lambda lib, x, y: lib.nn.functional.linear(x, y[0], lib.ones(3)),
+        "addmm": lambda lib, x, y: lib.addmm(lib.ones(3), x[0], y[0]),
+        "baddbmm": lambda lib, x, y: lib.baddbmm(lib.ones(2, 3, 3), x, y),
+        "dot": lambda lib, x, y: lib.dot(x[0, 0], y[0, 0]),
+        "addcmul": lambda lib, x, y: lib.addcmul(lib.ones(3), x, y),
+        "lerp": lambda lib, x, y: lib.lerp(x, y, lib.full((3,), 0.25)),
+        "hypot": lambda lib, x, y: lib.hypot(x, x) if x.requires_grad else lib.hypot(y, y),
+        "bilinear": lambda lib, x, y: lib.nn.functional.bilinear(x[0], y[0], lib.ones(2, 3, 3)),
+    }
+
+    @both
+    def test(lib):
+        seen = []
+        for needs in (0, 1):
+            for changed in (0, 1):
+                pair = [lib.arange(1.0, 19.0).view(2, 3, 3), lib.arange(2.0, 20.0).view(2, 3, 3)]
+                pair[needs].requires_grad_()
+                y = calls[name](lib, *pair)
+                with lib.no_grad():
+                    pair[changed].mul_(10)
+                seen.append(attempt(lambda y=y: y.sum().backward()))
+                seen.append(pair[needs].grad)
+        return seen
+
+    test()

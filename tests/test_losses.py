@@ -398,3 +398,15 @@ def test_adaptive_softmax_of_all_classes(lib):
         layer.head.weight.sum().item(),
         bool((all_classes.exp().sum(1) - 1).max() < 1e-5),
     ]
+
+
+@pytest.mark.parametrize("name", ["huber_loss", "smooth_l1_loss", "mse_loss", "l1_loss"])
+def test_the_slope_at_no_number(name):
+    @both
+    def test(lib):
+        x = lib.tensor([math.nan, math.inf, -math.inf, 1.0, 0.25], requires_grad=True)
+        losses = getattr(lib.nn.functional, name)(x, lib.zeros(5), reduction="none")
+        losses.sum().backward()
+        return [losses, x.grad]
+
+    test()

@@ -798,3 +798,12 @@ def test_a_module_moves_to_a_device_and_back() -> None:
         net.load_state_dict(state)  # from the CPU, into where the parameters are
         assert weight.is_cuda and weight.tolist() == state["0.weight"].tolist()
         assert not net.to_empty(device="cpu")[0].weight.is_cuda
+
+
+@both_engines
+def test_a_conversion_keeps_the_objects_of_gradients(lib):
+    layer = lib.nn.Linear(1, 1)
+    layer(lib.ones(1)).backward()
+    held = layer.weight.grad
+    layer.double()
+    return [held is layer.weight.grad, held]

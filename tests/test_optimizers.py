@@ -433,3 +433,9 @@ def test_sparse_gradients_on_the_pretended_device() -> None:
                     optimizer.step()
                 found.append(table.tolist())
         np.testing.assert_allclose(*found, rtol=1e-6)
+
+
+@both
+def test_a_blank_line_between_the_printed_groups(lib):
+    groups = [{"params": [lib.nn.Parameter(lib.ones(1))], "lr": lr} for lr in (0.1, 0.2, 0.3)]
+    return repr(lib.optim.SGD(groups))

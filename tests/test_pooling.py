@@ -7,7 +7,7 @@ import torch
 
 import tinygrad_course as tg
 
-from .parity.both import both
+from .parity.both import attempt, both
 
 NODES = {
     "max_pool1d": ((1, 2, 6), (2,)),
@@ -111,3 +111,27 @@ def test_a_sum_of_halves_may_pass_their_range(name):
         return getattr(lib.nn.functional, name)(x, 2)
 
     program()
+
+
+@pytest.mark.parametrize("kind", ["avg", "max"])
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_which_dims_an_adaptive_pooling_lets_be_empty(kind, dims):
+    """The first one alone, of one image as well; for means in 1 and 2 dims the channels, too, and
+    for one mean all."""
+
+    @both
+    def test(lib):
+        pool = getattr(lib.nn.functional, f"adaptive_{kind}_pool{dims}d")
+        full = [2] * (dims + 2)
+        shapes = [[*full[:i], 0, *full[i + 1 :]] for i in range(dims + 2)]
+        shapes += [s[1:] for s in shapes[1:]]
+        return [attempt(lambda s=s, n=n: pool(lib.ones(s), n)) for s in shapes for n in (1, 3)]
+
+    test()
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_the_gradient_of_no_means_is_zeros(dims):
+    x = tg.ones([2] * (dims + 2), requires_grad=True)
+    getattr(tg.nn.functional, f"adaptive_avg_pool{dims}d")(x, 0).sum().backward()
+    assert x.grad.tolist() == tg.zeros(x.shape).tolist()

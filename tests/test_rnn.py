@@ -360,3 +360,19 @@ def test_on_a_device(kind):
         there = run("cuda")
     for a, b in zip(there, run("cpu"), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU"])
+def test_weights_frozen_after_forward_leave_the_graph_as_it_was(name):
+    @both
+    def test(lib):
+        lib.manual_seed(0)
+        layer = getattr(lib.nn, name)(2, 3).double()
+        x = numbers(lib, 4, 1, 2).requires_grad_()
+        y, _ = layer(x)
+        for parameter in list(layer.parameters())[::2]:
+            parameter.requires_grad_(False)
+        (gx,) = lib.autograd.grad(y.square().sum(), x, create_graph=True)
+        return [gx.detach(), lib.autograd.grad(gx.square().sum(), [x, layer.weight_hh_l0])]
+
+    test()

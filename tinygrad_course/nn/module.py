@@ -63,16 +63,15 @@ class Module(Stateful, Hooked):
     # --- conversion and modes -------------------------------------------------------------------
 
     def _apply(self: Self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Replaces the memory of every parameter, gradient and buffer; the Parameter objects stay
-        the same."""
+        """Replaces the memory of every parameter, gradient and buffer; parameters and gradients stay
+        the same objects."""
         for child in self.children() if recurse else ():
             child._apply(fn)
         for parameter in self._parameters.values():
             if parameter is not None:
-                grad = parameter.grad
-                parameter.grad = None
                 parameter.data = fn(parameter.data)
-                parameter.grad = None if grad is None else fn(grad.detach())
+                if parameter.grad is not None:
+                    parameter.grad.data = fn(parameter.grad.data)
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = fn(buffer)

@@ -18,7 +18,7 @@ from .maxima import PlacedMaxima, largest
 from .pointwise import in_single
 from .registry import Op, function
 from .resample import Taps, resampled
-from .windows import Sizes, require_images
+from .windows import Sizes
 
 
 def intervals(n: int, count: int) -> Taps:
@@ -138,11 +138,6 @@ def _sizes(name: str, x: Any, output_size: Any, dims: int) -> Sizes:
     size = per_dim(output_size, dims, "output_size", name)
     if min(size) < 0:
         raise RuntimeError(f"{name}: elements of output_size must be >= 0, got {list(size)}")
-    if 0 in shape[-dims:]:
-        raise RuntimeError(
-            f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input "
-            f"has sizes {list(shape)}"
-        )
     return size
 
 
@@ -168,7 +163,7 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
     tensor([[[4.5000, 6.5000]]])
     """
     size = _sizes("adaptive_avg_pool2d", input, output_size, 2)
-    return _averaged(AdaptiveAvgPool2d, input, size)
+    return _averaged("adaptive_avg_pool2d", AdaptiveAvgPool2d, input, size, -2)
 
 
 def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
@@ -179,18 +174,13 @@ def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
     tensor([[[[3.5000]]]])
     """
     size = _sizes("adaptive_avg_pool3d", input, output_size, 3)
-    if 0 in input.shape[-4:]:
-        raise RuntimeError(
-            "adaptive_avg_pool3d(): Expected input to have non-zero size for non-batch dimensions, "
-            f"but input has sizes {list(input.shape)}"
-        )
-    return _averaged(AdaptiveAvgPool3d, input, size)
+    return _averaged("adaptive_avg_pool3d", AdaptiveAvgPool3d, input, size, 1)
 
 
-def _averaged(op: Any, x: Any, size: Sizes) -> Any:
+def _averaged(name: str, op: Any, x: Any, size: Sizes, first: int) -> Any:
     if set(size) == {1}:  # a single window: the plain mean
         return x.mean(tuple(range(-len(size), 0)), keepdim=True)
-    return _applied(op, x, size)
+    return _applied(name, op, x, size, first)
 
 
 def adaptive_max_pool1d(input: Any, output_size: Any) -> Any:
@@ -231,12 +221,16 @@ def adaptive_max_pool3d(input: Any, output_size: Any) -> Any:
 
 
 def _largest(name: str, op: Any, x: Any, output_size: Any, dims: int) -> Any:
-    size = _sizes(name, x, output_size, dims)
-    require_images(name, x, dims)
-    return _applied(op, x, size)
+    return _applied(name, op, x, _sizes(name, x, output_size, dims), 1)
 
 
-def _applied(op: Any, x: Any, size: Sizes) -> Any:
+def _applied(name: str, op: Any, x: Any, size: Sizes, first: int) -> Any:
+    """The operation on an input of which no dim from the `first` on is empty."""
+    if 0 in x.shape[first:]:
+        raise RuntimeError(
+            f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input "
+            f"has sizes {list(x.shape)}"
+        )
     if not x.is_floating_point() and x.numel():
         raise NotImplementedError(
             f"adaptive pooling is not implemented for {x.dtype!r}: convert with .float()"

@@ -36,7 +36,7 @@ class _AddProduct(Op):
 
 def _sum(ctx, c, x, y, product, beta, alpha):
     """beta·c + alpha·product; with beta 0 the values of c don't count, not even nan."""
-    ctx.save(c.shape, x, y, beta, alpha)
+    ctx.save(c.shape, x if ctx.needs[2] else None, y if ctx.needs[1] else None, beta, alpha)
     product = product if alpha == 1 else product * alpha
     if beta == 0:
         return product

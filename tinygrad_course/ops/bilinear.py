@@ -20,18 +20,23 @@ class Trilinear(Op, fn=""):
     __slots__ = ()
 
     def forward(ctx, xp, x, w, z, /):
-        ctx.save(x, w, z)
+        first, second, third = ctx.needs[:3]
+        ctx.save(
+            x if second or third else None,
+            w if first or third else None,
+            z if first or second else None,
+            w.shape,
+        )
         o, i, j = w.shape
         half = (x @ w.swapaxes(0, 1).reshape(i, o * j)).reshape(len(x), o, j)
         return xp.matmul(half, z[:, :, None])[:, :, 0]
 
     def backward(ctx, g):
-        x, w, z = ctx.saved
-        (n, i), j = x.shape, z.shape[1]
+        x, w, z, (o, i, j) = ctx.saved
         gw = None
         if ctx.needs[1]:
-            products = (x[:, :, None] * z[:, None, :]).reshape((n, i * j))
-            gw = (permute(g, (1, 0)) @ products).reshape(tuple(w.shape))
+            products = (x[:, :, None] * z[:, None, :]).reshape((len(x), i * j))
+            gw = (permute(g, (1, 0)) @ products).reshape((o, i, j))
         return (
             Trilinear.fn(g, permute(w, (1, 0, 2)), z) if ctx.needs[0] else None,
             gw,

@@ -166,7 +166,7 @@ def _check(name: str, x: Any, w: Any, b: Any, geometry: Geometry) -> None:
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, "
             f"but got weight of size {weights} instead"
         )
-    if 0 in shape[2:]:
+    if 0 in shape[2:] and 0 not in shape[:2]:
         raise RuntimeError(
             f"{name}: Only zero batch or zero channel inputs are supported, but got input shape: "
             f"{shape}"

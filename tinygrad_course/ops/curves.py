@@ -58,7 +58,7 @@ class Elu(Curve, fn=""):
     def forward(ctx, xp, x, /, alpha, scale=1.0, beta=1.0, in_place=False):
         def curve(xp, x):
             low = xp.expm1(xp.minimum(x, 0) * beta) * (alpha * scale)
-            return xp.where(x > 0, x * scale, low)
+            return xp.where(x >= 0, x * scale, low)
 
         y = _curved("elu", xp, curve, x)
         ctx.save(y if in_place else x, alpha, scale, beta, in_place)
@@ -292,7 +292,7 @@ class LogSigmoid(Curve, fn=""):
 
     def forward(ctx, xp, x, /):
         ctx.save(x)
-        return row_major(_curved("logsigmoid", xp, lambda xp, x: -_softplus(xp, -x), x))
+        return row_major(_curved("logsigmoid", xp, lambda xp, x: 0 - _softplus(xp, -x), x))
 
     def slope(ctx, x):
         return sigmoid(-x)

@@ -26,13 +26,13 @@ def _dropped(input: Any, p: float, train: bool, inplace: bool, features: bool, a
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
     if p == 0 or not train or not input.numel():
         return input
+    if p == 1:
+        zero = input.new_zeros(())
+        return input.mul_(zero) if inplace else input * zero
     if features and input.ndim < 2:
         raise RuntimeError(
             f"Feature dropout requires at least 2 dimensions in the input, it has {input.ndim}"
         )
-    if p == 1:
-        zero = input.new_zeros(())
-        return input.mul_(zero) if inplace else input * zero
     if features:
         planes = input.detach()[(slice(None),) * 2 + (slice(1),) * (input.ndim - 2)]
         # Drawn in row-major order, and laid out as the input, whose order the product is to have.

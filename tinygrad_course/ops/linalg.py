@@ -79,7 +79,7 @@ class Dot(Op, fn=""):
     __slots__ = ()
 
     def forward(ctx, xp, x, y, /):
-        ctx.save(x, y)
+        ctx.save(x if ctx.needs[1] else None, y if ctx.needs[0] else None)
         return xp.matmul(x, y)
 
     def backward(ctx, g):

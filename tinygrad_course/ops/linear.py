@@ -26,9 +26,9 @@ def _product(xp, x, w):
 def _gradients(ctx, g):
     """Those of x and w, and g as a matrix of one row per sample."""
     x, w = ctx.saved
-    n = math.prod(x.shape[:-1])
+    n = math.prod(g.shape[:-1])
     rows = g.reshape(n, g.shape[-1])
-    gx = (rows @ w).reshape(*x.shape) if ctx.needs[-2] else None
+    gx = (rows @ w).reshape(*g.shape[:-1], w.shape[1]) if ctx.needs[-2] else None
     gw = rows.T @ x.reshape(n, x.shape[-1]) if ctx.needs[-1] else None
     return gx, gw, rows
 
@@ -39,7 +39,7 @@ class Linear(Op, fn="", node="MmBackward0"):
     __slots__ = ()
 
     def forward(ctx, xp, x, w, /):
-        ctx.save(x, w)
+        ctx.save(x if ctx.needs[1] else None, w if ctx.needs[0] else None)
         return xp.ascontiguousarray(_product(xp, x, w)).reshape(*x.shape[:-1], len(w))
 
     def backward(ctx, g):
@@ -53,7 +53,7 @@ class LinearBias(Op, fn="", node="AddmmBackward0"):
     __slots__ = ()
 
     def forward(ctx, xp, b, x, w, /):
-        ctx.save(x, w)
+        ctx.save(x if ctx.needs[2] else None, w if ctx.needs[1] else None)
         y = _product(xp, x, w)
         y = xp.add(y, b, out=y if y.flags.c_contiguous else xp.empty(y.shape, y.dtype))
         return y.reshape(*x.shape[:-1], len(w))

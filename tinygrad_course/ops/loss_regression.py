@@ -47,7 +47,7 @@ class SmoothL1Loss(Op, fn=""):
     def backward(ctx, g):
         x, y, reduction, beta = ctx.saved
         d = x - y
-        gx = where(abs(d) < beta, d / beta, sign(d)) * shared(g, x, reduction)
+        gx = where(abs(d) >= beta, sign(d), d / beta) * shared(g, x, reduction)
         return gx, -gx if ctx.needs[1] else None
 
 
@@ -65,7 +65,7 @@ class HuberLoss(Op, fn=""):
     def backward(ctx, g):
         x, y, reduction, delta = ctx.saved
         d = x - y
-        gx = where(abs(d) < delta, d, sign(d) * delta) * shared(g, x, reduction)
+        gx = where(abs(d) >= delta, sign(d) * delta, d) * shared(g, x, reduction)
         return gx, -gx if ctx.needs[1] else None
 
 

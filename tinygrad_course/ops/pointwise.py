@@ -272,7 +272,7 @@ class Lerp(Broadcast, method=True, inplace=True):
     __slots__ = ()
 
     def forward(ctx, xp, x, end, weight, /):
-        ctx.save(x, end, weight)
+        ctx.save(*((x, end) if ctx.needs[2] else (None, None)), weight)
         way = xp.subtract(end, x, dtype=x.dtype)
         if x.dtype.kind != "f":
             raise NotImplementedError(f"lerp is for floats, not for {x.dtype}: use .float()")
@@ -306,7 +306,7 @@ class Addcmul(Broadcast, fn=""):
     __slots__ = ()
 
     def forward(ctx, xp, x, y, z, /, value=1):
-        ctx.save(y, z, value)
+        ctx.save(y if ctx.needs[2] else None, z if ctx.needs[1] else None, value)
         out = x + (y * z if value == 1 else value * y * z)
         if out.dtype.kind == "b":
             raise NotImplementedError("addcmul is not implemented for bool: convert with .int()")
@@ -327,7 +327,7 @@ class Addcdiv(Broadcast, fn=""):
     __slots__ = ()
 
     def forward(ctx, xp, x, y, z, /, value=1):
-        ctx.save(y, z, value)
+        ctx.save(y if ctx.needs[2] else None, z, value)
         return x + (y / z if value == 1 else value * y / z)
 
     def backward(ctx, g):

@@ -60,6 +60,8 @@ def resampled(xp: Any, x: Array, taps: tuple[Taps, ...]) -> Array:
 
 
 def _along(xp: Any, x: Array, taps: Taps, dim: int) -> Array:
+    if not x.shape[dim]:
+        return xp.zeros((*x.shape[:dim], len(taps.places), *x.shape[dim + 1 :]), x.dtype)
     here, upright = device_of(x), (-1,) + (1,) * (x.ndim - dim - 1)
     places = move(np.ascontiguousarray(taps.places.T), here)
     weights = move(np.ascontiguousarray(taps.weights.T, x.dtype), here)

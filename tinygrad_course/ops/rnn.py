@@ -105,6 +105,9 @@ class Recurrent(Op):
         made = [cat(outputs[::-1] if reverse else outputs), *states]
         known = [(m, g) for m, g in zip(made, grads, strict=True) if g is not None]
         wanted = [i for i, needed in enumerate(ctx.needs) if needed]
+        for i in wanted:  # also what was told since that it requires no gradient
+            if not inputs[i].requires_grad:
+                inputs[i].requires_grad_()
         found = grad(
             [m for m, _ in known],
             [inputs[i] for i in wanted],

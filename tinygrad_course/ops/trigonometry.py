@@ -169,12 +169,12 @@ class Hypot(Binary, method=True, inplace=True, numbers=False):
 
     def forward(ctx, xp, x, y, /):
         out = xp.hypot(x, y)
-        ctx.save(x, y, out)
+        ctx.save(x if ctx.needs[0] else None, y if ctx.needs[1] else None, out)
         return out
 
     def backward(ctx, g):
         x, y, out = ctx.saved
-        return g * (x / out), g * (y / out)
+        return tuple([None if v is None else g * (v / out) for v in (x, y)])
 
 
 class Sinc(Unary, method=True, inplace=True, floats=True):

@@ -296,11 +296,11 @@ class Optimizer(Hooks):
                 group.setdefault(name, value)
 
     def __repr__(self) -> str:
-        lines = [f"{type(self).__name__} ("]
+        groups = []
         for number, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {number}")
-            lines += [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
-        return "\n".join([*lines, ")"])
+            lines = [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
+            groups.append("\n".join([f"Parameter Group {number}", *lines]))
+        return f"{type(self).__name__} (\n" + "\n\n".join(groups) + "\n)"
 
 
 def _require_optimizable(parameter: Any) -> None:

@@ -80,7 +80,7 @@ class CyclicLR(LRScheduler):
             for group, low, high in momenta:
                 if last_epoch == -1:
                     set_momentum(group, high)
-                group["base_momentum"], group["max_momentum"] = low, high
+                group["max_momentum"], group["base_momentum"] = high, low
         super().__init__(optimizer, last_epoch)
         self.base_lrs = base_lrs
 
