@@ -63,8 +63,8 @@ class Module(Stateful, Hooked):
     # --- conversion and modes -------------------------------------------------------------------
 
     def _apply(self: Self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Replaces the memory of every parameter, gradient and buffer; parameters and gradients stay
-        the same objects."""
+        """Replaces the memory of every parameter, gradient and buffer; parameters and gradients
+        stay the same objects."""
         for child in self.children() if recurse else ():
             child._apply(fn)
         for parameter in self._parameters.values():
