@@ -118,7 +118,7 @@ edge = Exercise(
     minutes=10,
     difficulty=2,
     hints=(
-        "`path(lr, momentum, steps=501)` gives x before each step: entry n is x after n steps.",
+        "`path(lr, momentum, steps=151)` gives x before each step: entry n is x after n steps.",
         "The first n with `abs(x) < 0.001`: `next((n for n, x in enumerate(places) if abs(x) < "
         "0.001), None)`.",
         "For the second part, try all rates `round(0.01 * n, 2)` and keep those for which the "
