@@ -1,5 +1,6 @@
 """The proof of the checks: it holds for good lessons and names what is wrong with others."""
 
+import json
 import shutil
 import time
 from collections.abc import Callable
@@ -35,6 +36,8 @@ def test_a_good_lesson_prints_its_score() -> None:
     assert done.exit_code == 0
     line = "wrong answers caught 12/12 · right answers passed 6/6 · empty answers scoring 0: 12/12"
     assert done.stdout.splitlines() == [f"07_fixture: {line}", line]
+    (score,) = json.loads(CliRunner().invoke(app, ["verify", "--json"]).stdout).values()
+    assert (score["wrong"], score["caught"], score["faults"]) == (12, 12, [])
 
 
 FAULTS: dict[str, tuple[str, str, Callable[[str], str], str]] = {

@@ -1,5 +1,6 @@
 """The learner's folder, the progress file, and the commands around them."""
 
+import contextlib
 import json
 import os
 import re
@@ -166,6 +167,63 @@ def test_a_learners_way(tmp_path: Path, monkeypatch: Any) -> None:
         (2, 1, True),
     ]
     assert "3/3 ✓" in course("list").stdout
+    assert json.loads(course("hint", "7", "double", "--json").stdout)["of"] == 3
+    assert "██████████" in course("progress").stdout and "7 of 7" in course("progress").stdout
+    assert "All lessons are as in this release" in course("update").stdout
+
+
+def test_a_full_disk_costs_the_note_and_not_the_words(tmp_path: Path, monkeypatch: Any) -> None:
+    workspace = tmp_path / "ws"
+    monkeypatch.setenv("COURSE_WORKSPACE", str(workspace))
+    start(workspace)
+    before = (workspace / FILE).read_text("utf-8")
+    save(notebook(RIGHT), workspace / "07_fixture.ipynb")
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    done = course("check", "7", "predict")
+    assert "Predict a shape (predict): right, 2 points" in done.stdout
+    assert done.exit_code == 2 and "No space left on device" in done.stderr
+    assert (workspace / FILE).read_text("utf-8") == before
+
+
+def test_the_shell_completes_lessons_and_exercises(monkeypatch: Any) -> None:
+    def completed(words: str) -> list[str]:
+        arguments = {"_COURSE_COMPLETE": "complete_bash", "COMP_WORDS": words}
+        arguments["COMP_CWORD"] = str(words.count(" "))
+        done = CliRunner().invoke(app, [], prog_name="course", env=arguments)
+        return done.stdout.split()
+
+    assert completed("course chec") == ["check"]
+    assert completed("course check 0") == ["07_fixture"]
+    assert completed("course hint 7 d") == ["double"]
+    assert completed("course hint 99 d") == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals on Windows")
+def test_no_color_is_respected(tmp_path: Path) -> None:
+    """In a terminal, which CliRunner is not."""
+    import pty
+
+    def shown(**variables: str) -> str:
+        output, terminal = pty.openpty()
+        command = [sys.executable, "-m", "course", "grade", str(broken)]
+        environment = {**os.environ, "TERM": "xterm-256color", **variables}
+        subprocess.run(command, cwd=ROOT, stderr=terminal, env=environment, check=False)
+        os.close(terminal)
+        with os.fdopen(output, "rb") as file:
+            found = b""
+            with contextlib.suppress(OSError):
+                while piece := file.read1():
+                    found += piece
+        return found.decode()
+
+    broken = tmp_path / "broken.ipynb"
+    broken.write_text("{", encoding="utf-8")
+    colour = re.compile(r"\x1b\[[0-9;]*[34][0-9]?[;m]")
+    assert colour.search(shown()) and not colour.search(shown(NO_COLOR="1"))
 
 
 @pytest.mark.parametrize(

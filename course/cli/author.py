@@ -1,12 +1,14 @@
 """The commands of an author of lessons. Each only talks; others do the work. Lesson 00."""
 
+import json
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from course.cli.base import LessonArgument, app
+from course.cli.base import JsonOption, LessonArgument, app
 from course.files import CourseError, write_atomic
 
 
@@ -57,6 +59,7 @@ def build(
 def verify(
     lessons: Annotated[list[str] | None, typer.Argument(help="Lessons; else all.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Processes at a time.")] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Prove the checks on every known answer.
 
@@ -73,17 +76,25 @@ def verify(
     read = [load_lesson(name) for name in lessons or [f.name for f in lesson_folders()]]
     scores = {lesson.name: Score() for lesson in read}
     left = Counter({lesson.name: len(lesson.exercises) for lesson in read})
+
+    def say(text: str) -> None:
+        if not as_json:
+            typer.echo(text)
+
     for name in [name for name, count in left.items() if count == 0]:
-        typer.echo(f"{name}: no exercises")
+        say(f"{name}: no exercises")
     for name, _, score in verify_all(read, jobs):
         scores[name] += score
         left[name] -= 1
         if left[name] == 0:
-            typer.echo(f"{name}: {scores[name]}")
+            say(f"{name}: {scores[name]}")
     total = sum(scores.values(), Score())
     for fault in total.faults:
-        typer.echo(f"  {fault}")
-    typer.echo(str(total))
+        say(f"  {fault}")
+    say(str(total))
+    if as_json:
+        data = {name: asdict(score) for name, score in scores.items()}
+        typer.echo(json.dumps(data, indent=1, ensure_ascii=False))
     raise typer.Exit(0 if total.perfect else 1)
 
 

@@ -39,8 +39,36 @@ WorkspaceOption = Annotated[
     Path | None, typer.Option("--workspace", help="The learner's folder.", show_default=False)
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-LessonArgument = Annotated[str, typer.Argument(help="05_backward, backward, 05 or 5.")]
-ExerciseArgument = Annotated[str, typer.Argument(help="The exercise's name, as in its box.")]
+
+
+def _lessons(incomplete: str) -> list[str]:
+    """The lessons whose name begins so, for the shell's completion."""
+    from course.lesson import lesson_folders
+
+    return [f.name for f in lesson_folders() if f.name.startswith(incomplete)]
+
+
+def _exercises(ctx: typer.Context, incomplete: str) -> list[str]:
+    """The exercises of the lesson that is named before, for the shell's completion."""
+    from course.lesson import find_lesson, read_notebook_text
+
+    try:
+        folder = find_lesson(str(ctx.params.get("lesson")))
+        cells = read_notebook_text(folder / "lesson.md")[1]
+    except CourseError:
+        return []
+    return [c.exercise for c in cells if c.exercise and c.exercise.startswith(incomplete)]
+
+
+LessonArgument = Annotated[
+    str, typer.Argument(help="05_backward, backward, 05 or 5.", autocompletion=_lessons)
+]
+ExerciseArgument = Annotated[
+    str, typer.Argument(help="The exercise's name, as in its box.", autocompletion=_exercises)
+]
+OneExerciseArgument = Annotated[
+    str | None, typer.Argument(help="One exercise; else all.", autocompletion=_exercises)
+]
 
 
 def console() -> Console:

@@ -11,6 +11,7 @@ from course.cli.base import (
     ExerciseArgument,
     JsonOption,
     LessonArgument,
+    OneExerciseArgument,
     WorkspaceOption,
     app,
     chosen_workspace,
@@ -92,7 +93,7 @@ def list_(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> Non
 @app.command()
 def check(
     lesson: LessonArgument,
-    exercise: Annotated[str | None, typer.Argument(help="One exercise; else all.")] = None,
+    exercise: OneExerciseArgument = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -123,11 +124,11 @@ def check(
             progress.record(
                 read.name, verdict.exercise, verdict.earned, verdict.points, verdict.fingerprint
             )
-    progress.save()
     if as_json:
         typer.echo(json.dumps([exercise_row(v) for v in verdicts], indent=1, ensure_ascii=False))
     else:
         typer.echo("\n\n".join(explain(verdict) for verdict in verdicts))
+    progress.save()  # last: a full disk must not cost the words
     raise typer.Exit(0 if all(verdict.passed for verdict in verdicts) else 1)
 
 
@@ -136,6 +137,7 @@ def hint(
     lesson: LessonArgument,
     exercise: ExerciseArgument,
     workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Open the next hint of an exercise, after those before it.
 
@@ -154,13 +156,15 @@ def hint(
     progress = read_progress(folder)
     opened = progress.entry(read.name, name).hints
     hints = read.exercises[name].hints
-    for number, text in enumerate(hints[:opened], 1):
-        typer.echo(f"Hint {number} of {len(hints)}: {text}")
     if opened < len(hints):
-        typer.echo(next_hint(progress, read, name))
+        next_hint(progress, read, name)
         progress.save()
-    else:
-        typer.echo("There are no more.")
+    shown = [f"Hint {i} of {len(hints)}: {text}" for i, text in enumerate(hints[: opened + 1], 1)]
+    if as_json:
+        data = {"hints": list(hints[: opened + 1]), "of": len(hints)}
+        typer.echo(json.dumps(data, indent=1, ensure_ascii=False))
+        return
+    typer.echo("\n".join(shown if opened < len(hints) else [*shown, "There are no more."]))
 
 
 @app.command()
@@ -255,7 +259,7 @@ def progress(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> 
 @app.command()
 def reset(
     lesson: LessonArgument,
-    exercise: Annotated[str | None, typer.Argument(help="One exercise; else the lesson.")] = None,
+    exercise: OneExerciseArgument = None,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Put a lesson, or your answer to one exercise, back to how it was given to you.
