@@ -177,6 +177,24 @@ def test_who_is_packed() -> None:
     assert all(p is q for p, q in zip(pack.parameters, small, strict=True))
 
 
+@pytest.mark.parametrize("name, options", ROWS, ids=str)
+def test_what_was_loaded_is_packed(name, options) -> None:
+    ps = parameters(tg)
+    optimizer = getattr(optim, name)(ps, **options)
+    for step in range(3):
+        take_step(optimizer, ps, step)
+    fresh = [nn.Parameter(p.detach().clone()) for p in ps]
+    resumed = getattr(optim, name)(fresh)
+    resumed.load_state_dict(optimizer.state_dict())
+    path, again = (
+        [take_step(o, q, step) for step in (2, 0, 1)]
+        for o, q in ((optimizer, ps), (resumed, fresh))
+    )
+    # Numbers such as NAdam's take the parameters' type when loaded, as in PyTorch.
+    np.testing.assert_allclose(flat(again), flat(path), rtol=1e-6)
+    assert packed(resumed) == FEW
+
+
 def test_on_the_pretended_device() -> None:
     paths = []
     with fake_cuda.pretended():

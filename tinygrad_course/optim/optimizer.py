@@ -279,6 +279,8 @@ class Optimizer(Hooks):
             if "param_names" in group:
                 new.setdefault("param_names", group["param_names"])
         self.__setstate__({"state": state, "param_groups": groups})
+        if state:
+            self._plans = {id(g): Plan(g["params"], state, loaded=True) for g in groups}
         self._tell("load_post")
 
     def __getstate__(self) -> dict[str, Any]:

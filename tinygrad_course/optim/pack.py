@@ -1,15 +1,15 @@
 """Pack: small parameters that move as one vector.
 
 Steps of optimizers are elementwise, and a call of a kernel costs far more than ten numbers do. So
-small parameters that take their first step together are gathered into a vector, moved in one go and
-written back. What is remembered of them is one vector from the start, on which every parameter's
+small parameters that take their first step together, or whose state is loaded, are gathered into a
+vector, moved in one go and written back. What is remembered of them is one vector from the start, on which every parameter's
 state is a window: nothing that a user can hold is ever put elsewhere. Knows nothing of the
 algorithms. Lesson 14.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise
 from operator import attrgetter, is_not
 from typing import Any
@@ -43,6 +43,17 @@ class Pack:
         self.numbers: dict[str, Array] = {}  # a number of `state`, once for each parameter
         self.entries: list[Any] = [None] * len(parameters)  # of the optimizer's memory
         self.kept: list[Array] = []  # the windows that are in `entries`
+
+    def adopt(self, memory: Memory) -> None:
+        """Lays what was loaded for the parameters on vectors."""
+        entries = [memory[p] for p in self.parameters]
+        for name, value in entries[0].items():
+            arrays = [entry[name]._array for entry in entries]
+            xp = xp_of(arrays[0])
+            whole = xp.concatenate(arrays, axis=None) if value.ndim else arrays[0].copy()
+            self.state[name] = Tensor._wrap(whole)
+        for name in self.state:
+            self._share(name, memory)
 
     def gather(self, memory: Memory) -> bool:
         """Fills `x` and `g`; or False when the parameters must move one by one this time: a
@@ -106,9 +117,12 @@ class Pack:
 class Plan:
     """How the parameters of a group move: some in `packs`, the others `alone`."""
 
-    def __init__(self, parameters: Sequence[Tensor], memory: Memory) -> None:
+    def __init__(self, parameters: Sequence[Tensor], memory: Memory, loaded: bool = False) -> None:
         self.seen = list(parameters)
-        self.packs = list(_packs(parameters, memory))
+        self.packs = list(_packs(parameters, memory, _loaded if loaded else _first))
+        if loaded:
+            for pack in self.packs:
+                pack.adopt(memory)
         packed = {id(p) for pack in self.packs for p in pack.parameters}
         self.alone = [p for p in parameters if id(p) not in packed]
 
@@ -118,16 +132,37 @@ class Plan:
         return same_number and not any(map(is_not, parameters, self.seen))
 
 
-def _packs(parameters: Sequence[Tensor], memory: Memory) -> Iterator[Pack]:
-    """Packs of small parameters of one type and device that take their first step now."""
+def _packs(
+    parameters: Sequence[Tensor], memory: Memory, kind: Callable[[Tensor, Memory], Any]
+) -> Iterator[Pack]:
+    """Packs of small parameters of one type and device and of one `kind`, None for those that stay
+    alone."""
     alike: dict[Any, list[Tensor]] = {}
     for parameter in _apart(parameters):
-        array, grad = parameter._array, parameter.grad
-        first = parameter not in memory and grad is not None and not grad.is_sparse
+        array, which = parameter._array, kind(parameter, memory)
         # A lone number would be taken for one that counts for all.
-        if first and array.ndim and 0 < array.size <= SMALL and array.flags.c_contiguous:
-            alike.setdefault((array.dtype, str(device_of(array))), []).append(parameter)
+        small = array.ndim and 0 < array.size <= SMALL and array.flags.c_contiguous
+        if small and which is not None:
+            key = array.dtype, str(device_of(array)), which
+            alike.setdefault(key, []).append(parameter)
     yield from (Pack(members) for members in alike.values() if len(members) >= FEW)
+
+
+def _first(parameter: Tensor, memory: Memory) -> Any:
+    """All that take their first step now are of one kind."""
+    grad = parameter.grad
+    return () if parameter not in memory and grad is not None and not grad.is_sparse else None
+
+
+def _loaded(parameter: Tensor, memory: Memory) -> Any:
+    """Of one kind are those for which the same was loaded: vectors of the same names, and the same
+    numbers."""
+    entry = memory.get(parameter)
+    if not entry or not all(isinstance(v, Tensor) and not v.is_sparse for v in entry.values()):
+        return None
+    if any(v.ndim and v.shape != parameter.shape for v in entry.values()):
+        return None
+    return tuple((k, v.dtype, None if v.ndim else float(v)) for k, v in entry.items())
 
 
 def _apart(parameters: Sequence[Tensor]) -> list[Tensor]:
