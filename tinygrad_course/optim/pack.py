@@ -2,9 +2,9 @@
 
 Steps of optimizers are elementwise, and a call of a kernel costs far more than ten numbers do. So
 small parameters that take their first step together, or whose state is loaded, are gathered into a
-vector, moved in one go and written back. What is remembered of them is one vector from the start, on which every parameter's
-state is a window: nothing that a user can hold is ever put elsewhere. Knows nothing of the
-algorithms. Lesson 14.
+vector, moved in one go and written back. What is remembered of them is one vector from the start,
+on which every parameter's state is a window: nothing that a user can hold is ever put elsewhere.
+Knows nothing of the algorithms. Lesson 14.
 """
 
 from __future__ import annotations
