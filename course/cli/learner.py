@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -215,43 +215,22 @@ def progress(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> 
     """
     from course.lesson import lesson_folders, load_lesson
     from course.progress import read_progress
+    from course.standing import standing
 
     read = read_progress(chosen_workspace(workspace))
-    rows: list[dict[str, Any]] = []
-    for folder in lesson_folders():
-        lesson = load_lesson(folder.name)
-        entries = {name: read.entry(lesson.name, name) for name in lesson.exercises}
-        points = {name: exercise.points for name, exercise in lesson.exercises.items()}
-        rows.append(
-            {
-                "lesson": lesson.name,
-                "title": lesson.title,
-                # An exercise may be worth less in this release than it was when it was solved.
-                "earned": sum(min(entries[name].earned, points[name]) for name in points),
-                "points": sum(points.values()),
-                "passed": sum(entry.passed for entry in entries.values()),
-                "exercises": len(entries),
-                "hints": sum(entry.hints for entry in entries.values()),
-                "solutions": sum(entry.solution for entry in entries.values()),
-            }
-        )
+    rows = [standing(read, load_lesson(folder.name)) for folder in lesson_folders()]
     if as_json:
-        typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        data = [row.as_data() for row in rows]
+        typer.echo(json.dumps(data, indent=1, ensure_ascii=False))
         return
     table = Table("lesson", "", "points", "exercises", "hints", "solutions")
     for row in rows:
-        done = round(10 * row["earned"] / row["points"]) if row["points"] else 10
-        table.add_row(
-            row["lesson"],
-            "█" * done + "░" * (10 - done),
-            f"{row['earned']}/{row['points']}",
-            f"{row['passed']}/{row['exercises']}",
-            str(row["hints"] or ""),
-            str(row["solutions"] or ""),
-        )
+        points, passed = f"{row.earned}/{row.points}", f"{row.passed}/{row.exercises}"
+        opened = str(row.hints or ""), str(row.solutions or "")
+        table.add_row(row.lesson, row.bar, points, passed, *opened)
     console().print(table)
-    total = sum(row["points"] for row in rows)
-    typer.echo(f"{sum(row['earned'] for row in rows)} of {total} points")
+    total = sum(row.points for row in rows)
+    typer.echo(f"{sum(row.earned for row in rows)} of {total} points")
     if read.set_aside:
         typer.echo(f"The progress file could not be read; it is kept as {read.set_aside}.")
 
