@@ -266,3 +266,11 @@ def test_sparse_gradients_on_a_device():
     with fake_cuda.pretended():
         there = run("cuda")
     assert there == run("cpu")
+
+
+@both
+def test_rows_of_ints_are_shortened(lib):
+    table = lib.full((4, 2), 3.0)
+    rows = lib.tensor([[2, 0, 2]], dtype=lib.int32)
+    F = lib.nn.functional
+    return [F.embedding(rows, table, max_norm=1.0), F.embedding_bag(rows, table, max_norm=0.5)]

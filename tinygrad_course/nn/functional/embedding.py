@@ -95,7 +95,7 @@ def _require_rows(indices: Tensor, n: int, error: type[Exception], what: str) ->
 def _shorten(weight: Tensor, rows: Tensor, max_norm: float, norm_type: float) -> None:
     """Scales the rows in place so that none is longer than `max_norm`; nothing is recorded."""
     with no_grad():
-        rows = rows.unique()
+        rows = rows.unique().long()
         weight.index_copy_(0, rows, weight.index_select(0, rows).renorm(norm_type, 0, max_norm))
 
 
