@@ -237,6 +237,21 @@ for _beta in (0.0, 0.9):
         _lr = round(_lr - 0.01, 2)
     measured["largest"][_beta] = _lr
 
+
+# %% right edge: arrays
+def _first(lr, beta=0.0):
+    places = np.array(path(lr, beta, steps=151))
+    hits = np.flatnonzero(np.abs(places) < 1e-3)
+    return hits[0] if len(hits) else None
+
+
+_rates = np.arange(1, 51) / 100
+measured = {
+    "steps": {lr: _first(lr) for lr in (0.02, 0.1, 0.19, 0.2)},
+    "largest": {b: max(r for r in _rates if _first(r, b) is not None) for b in (0.0, 0.9)},
+}
+
+
 # %% wrong edge: counted from 1
 # says: Your counts are one too large: x = 1 is the place after 0 steps.
 measured = {
@@ -352,6 +367,27 @@ after = {
     "momentum=0.5, second gradient None": 1 - 0.1 * 2,
     "weight_decay=1, both gradients 0": (1 - 0.1) * (1 - 0.1),
 }
+
+
+# %% right predict-steps: parameters that were moved
+def _after(*grads, **settings):
+    w = tg.tensor([1.0], requires_grad=True)
+    optimizer = tg.optim.SGD([w], lr=0.1, **settings)
+    for grad in grads:
+        w.grad = None if grad is None else tg.tensor([float(grad)])
+        optimizer.step()
+    return w
+
+
+after = {
+    "SGD": _after(2, 2),
+    "momentum=0.5": _after(2, 2, momentum=0.5).detach(),
+    "momentum=0.5, dampening=0.5": _after(2, 2, momentum=0.5, dampening=0.5)[0],
+    "momentum=0.5, second gradient 0": _after(2, 0, momentum=0.5).detach().numpy(),
+    "momentum=0.5, second gradient None": _after(2, None, momentum=0.5),
+    "weight_decay=1, both gradients 0": _after(0, 0, weight_decay=1),
+}
+
 
 # %% wrong predict-steps: the first step dampened
 # says: The first step is not dampened: v is the gradient itself, 2. Only later gradients are
@@ -502,6 +538,30 @@ class Momentum(Rule):
         p -= group["lr"] * state["v"]
 
 
+# %% wrong momentum: the first velocity is the gradient's memory
+# says: In the first step you keep the gradient's own tensor as v. When the next gradient is written
+# into the same memory, the old velocity is lost. Keep g.clone().
+class Momentum(Rule):
+    def move(self, p, g, group, state):
+        if "v" not in state:
+            state["v"] = g
+        else:
+            state["v"] = group["momentum"] * state["v"] + (1 - group["dampening"]) * g
+        p -= group["lr"] * state["v"]
+
+
+# %% wrong momentum: a new tensor called p
+# says: Nothing moves: p has to be changed in place, `p -= ...`. `p = p - ...` makes a new tensor,
+# of which the network knows nothing.
+class Momentum(Rule):
+    def move(self, p, g, group, state):
+        v = g.clone()
+        if "v" in state:
+            v = group["momentum"] * state["v"] + (1 - group["dampening"]) * g
+        state["v"] = v
+        p = p - group["lr"] * v
+
+
 # %% wrong momentum: lr inside the velocity
 # says: Your velocity contains the learning rate. As long as it is constant, the steps are the same;
 # when it changes, old gradients keep the old one. Multiply outside.
@@ -643,6 +703,34 @@ class Adam(Rule):
         p -= group["lr"] * m_hat / (v_hat.sqrt() + group["eps"])
 
 
+# %% wrong adam: counted on self
+# says: Your count is on self: it goes up with each parameter, and a state_dict doesn't hold it.
+# Each parameter has its own count, in `state`.
+class Adam(Rule):
+    t = 0
+
+    def move(self, p, g, group, state):
+        beta1, beta2 = group["betas"]
+        self.t += 1
+        m = state["m"] = beta1 * state.get("m", 0.0) + (1 - beta1) * g
+        v = state["v"] = beta2 * state.get("v", 0.0) + (1 - beta2) * g * g
+        m_hat, v_hat = m / (1 - beta1**self.t), v / (1 - beta2**self.t)
+        p -= group["lr"] * m_hat / (v_hat.sqrt() + group["eps"])
+
+
+# %% wrong adam: a new tensor called p
+# says: Nothing moves: p has to be changed in place, `p -= ...`. `p = p - ...` makes a new tensor,
+# of which the network knows nothing.
+class Adam(Rule):
+    def move(self, p, g, group, state):
+        beta1, beta2 = group["betas"]
+        t = state["step"] = state.get("step", 0) + 1
+        m = state["m"] = beta1 * state.get("m", 0.0) + (1 - beta1) * g
+        v = state["v"] = beta2 * state.get("v", 0.0) + (1 - beta2) * g * g
+        m_hat, v_hat = m / (1 - beta1**t), v / (1 - beta2**t)
+        p = p - group["lr"] * m_hat / (v_hat.sqrt() + group["eps"])
+
+
 # %% wrong adam: no root
 # says: You divide by v̂ itself. Its root has the size of a gradient, so that the quotient has no
 # size at all.
@@ -770,6 +858,15 @@ class AdamW(Adam):
         super().move(p, g, group, state)
 
 
+# %% wrong repair-decay: a new tensor called p
+# says: `p = p * ...` makes a new tensor, and Adam moves that one. The weight itself stays as it is:
+# shrink it in place, `p *= ...`.
+class AdamW(Adam):
+    def move(self, p, g, group, state):
+        p = p * (1 - group["lr"] * group["weight_decay"])
+        super().move(p, g, group, state)
+
+
 # %% wrong repair-decay: it grows
 # says: Your weights grow: the factor has to be below 1.
 class AdamW(Adam):
@@ -818,6 +915,17 @@ groups = {
     "head[0] after the second step": -0.001 * 1 - 0.01 * (0.9 * 1 + 1),
     "adding head once more": "ValueError",
 }
+
+# %% right predict-groups: tensors, and the class of the error
+groups = {
+    "number of groups": tg.tensor(3),
+    "momentum of late": np.float64(0.9),
+    "head[0] after the first step": tg.tensor(-0.001),
+    "parameters with a state": 1,
+    "head[0] after the second step": np.array([-0.02]),
+    "adding head once more": ValueError,
+}
+
 
 # %% wrong predict-groups: the default rate for head
 # says: head has its own learning rate, 0.001. The 0.01 is for groups that name none.
@@ -945,6 +1053,18 @@ def clip_grad_norm(parameters, max_norm, norm_type=2.0):
     norm = tg.cat([g.reshape(-1) for g in grads]).norm(norm_type)
     for g in grads:
         g *= max_norm / norm
+    return norm
+
+
+# %% wrong clip: new gradients
+# says: The numbers are right, but each p.grad is a new tensor. Whoever holds the old one sees
+# nothing of it: multiply in place, `p.grad *= ...`.
+def clip_grad_norm(parameters, max_norm, norm_type=2.0):
+    params = [p for p in parameters if p.grad is not None]
+    norm = tg.cat([p.grad.reshape(-1) for p in params]).norm(norm_type)
+    if norm > max_norm:
+        for p in params:
+            p.grad = p.grad * (max_norm / norm)
     return norm
 
 
