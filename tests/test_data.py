@@ -651,3 +651,10 @@ def test_the_notice_lies_beside_the_data():
     notice = digits.FILE.with_name("digits.NOTICE.txt").read_text(encoding="utf-8")
     for words in ("CC BY 4.0", "Alpaydin", "Kaynak", "10.24432/C50P49", "UCI"):
         assert words in notice
+
+
+def test_lengths_of_a_split_that_are_no_whole_numbers(torch):
+    for _, d in both(torch):
+        for n in (0, 2):
+            with pytest.raises(ValueError, match=r"input lengths|add up"):
+                d.random_split(range(n), [1.5, 1.7])

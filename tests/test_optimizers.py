@@ -5,6 +5,7 @@ stepping in detail for two of them.
 """
 
 import copy
+import math
 import pickle
 import tracemalloc
 
@@ -439,3 +440,17 @@ def test_sparse_gradients_on_the_pretended_device() -> None:
 def test_a_blank_line_between_the_printed_groups(lib):
     groups = [{"params": [lib.nn.Parameter(lib.ones(1))], "lr": lr} for lr in (0.1, 0.2, 0.3)]
     return repr(lib.optim.SGD(groups))
+
+
+@both
+def test_rprop_takes_no_step_for_what_is_no_number(lib):
+    seen = []
+    for odd in (math.nan, math.inf, -math.inf):
+        p = lib.nn.Parameter(lib.tensor([1.0, math.inf]))
+        optimizer = lib.optim.Rprop([p], lr=0.1)
+        for g in (odd, 1.0, odd, -1.0, -1.0):
+            p.grad = lib.tensor([g, odd])
+            optimizer.step()
+            seen.append(p.detach().clone())
+        seen.append(optimizer.state[p])
+    return seen

@@ -1,5 +1,6 @@
 """Recurrent layers beyond their rows: packed sequences, the fused kernels against the formulas."""
 
+import math
 import warnings
 
 import numpy as np
@@ -376,3 +377,12 @@ def test_weights_frozen_after_forward_leave_the_graph_as_it_was(name):
         return [gx.detach(), lib.autograd.grad(gx.square().sum(), [x, layer.weight_hh_l0])]
 
     test()
+
+
+@both
+def test_the_slope_of_relu_at_no_number(lib):
+    lib.manual_seed(0)
+    layer = lib.nn.RNN(1, 2, nonlinearity="relu")
+    x = lib.tensor([[1.0], [math.nan], [2.0]], requires_grad=True)
+    layer(x)[0].sum().backward()
+    return x.grad

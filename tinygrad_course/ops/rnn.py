@@ -169,7 +169,7 @@ class RNN(Recurrent, fn=""):
 
     def back(ctx, xp, gy, gh):
         _, h0, *weights, (sizes, reverse, relu), y, before = ctx.saved
-        d = (y > 0).astype(y.dtype) if relu else 1 - y * y
+        d = (y != 0).astype(y.dtype) if relu else 1 - y * y
         dh, w = _last_gradient(xp, gh, h0), weights[1]
         for rows, n in reversed(steps(sizes, reverse)):
             if gy is not None:

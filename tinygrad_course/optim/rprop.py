@@ -67,13 +67,14 @@ class Rprop(Optimizer):
             g = xp.negative(g, out=spare)
         agreement = xp.multiply(g, previous, out=step)  # its sign counts
         previous[...] = g
-        turned = agreement < 0
+        agreed, turned = agreement > 0, agreement < 0
         xp.putmask(previous, turned, 0)  # so that the step after a turn neither grows nor shrinks
-        xp.putmask(step, agreement > 0, grow)
+        step.fill(1)
+        xp.putmask(step, agreed, grow)
         xp.putmask(step, turned, shrink)
-        xp.putmask(step, agreement == 0, 1)
         size *= step
         xp.clip(size, smallest, largest, out=size)
         xp.sign(previous, out=step)
+        xp.putmask(step, step != step, 0)  # a gradient that is no number moves nothing
         step *= size
         xp.subtract(x, step, out=x)

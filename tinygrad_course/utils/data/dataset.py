@@ -245,7 +245,8 @@ def random_split(
     """
     total = len(dataset)
     counts = [int(length) for length in lengths]
-    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
+    fractions = math.isclose(sum(lengths), 1) and sum(lengths) <= 1
+    if fractions:
         for i, fraction in enumerate(lengths):
             if not 0 <= fraction <= 1:
                 raise ValueError(f"fraction {i} of a split must be from 0 to 1, got {fraction}")
@@ -255,7 +256,7 @@ def random_split(
         for i, count in enumerate(counts):
             if count == 0:
                 warnings.warn(f"part {i} of the split has no samples", stacklevel=2)
-    if sum(counts) != total:
+    if sum(counts) != total or (not fractions and counts != list(lengths)):
         raise ValueError(
             f"the parts of a split add up to the dataset's {total} samples or to 1.0; "
             f"{list(lengths)} add up to {sum(lengths)}"
