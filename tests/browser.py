@@ -125,8 +125,11 @@ def run_in_notebook(context: Any, address: str, name: str) -> Any:
     page = context.new_page()
     page.goto(f"{address}/notebooks/{name}?token={TOKEN}")
     page.wait_for_selector(".jp-Notebook .jp-Cell")
-    for _ in range(6):
-        page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    page.wait_for_function(
+        "() => document.querySelector('.jp-KernelName')?.textContent.includes('Python 3')"
+    )
+    for _ in range(6):  # braces: the command's promise may never be kept, and isn't waited for
+        page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
         with contextlib.suppress(playwright.TimeoutError):
             page.wait_for_selector(".graph-view svg g.node", timeout=10_000)
             break

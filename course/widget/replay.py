@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import tinygrad_course as tg
-from tinygrad_course.viz import Graph, Node
+from tinygrad_course.viz import Graph, Node, error_text
 
 Array = np.ndarray[Any, Any]
 
@@ -75,7 +75,7 @@ class Replay:
                 self._run(results, seeds)
             except Exception as error:  # whatever a formula or a hook of the learner's raises
                 self.failed = self._ids.get(failing.node, "") if failing.node else ""
-                self.error = f"{type(error).__name__}: {' '.join(str(error).split())}"
+                self.error = error_text(error)
         for when, step in enumerate(self.steps, 1):
             if self.failed not in step.nodes:
                 self.fired |= dict.fromkeys(step.nodes, when)

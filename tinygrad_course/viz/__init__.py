@@ -13,7 +13,7 @@ from .fold import MAX_NODES, Folded, fold, fold_name, foldable
 from .graph import Edge, Graph, Node, Params, trace
 from .notes import Saved, Scope
 from .picture import Picture, picture, render, save
-from .record import Failure, record
+from .record import Failure, error_text, record
 from .words import describe, outline, printable
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "compare",
     "describe",
     "digraph",
+    "error_text",
     "fold",
     "fold_name",
     "foldable",

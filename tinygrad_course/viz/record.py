@@ -8,6 +8,7 @@ Lessons 08 and 09.
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections import Counter
 from dataclasses import dataclass, field
@@ -194,9 +195,15 @@ class record(OpHook):
         scopes = tuple(Scope(path, kind, self._calls[path]) for path, kind in paths)
         if scopes and not ops and node is None:
             op = scopes[-1].kind
-        said = str(error).partition(f"{op} was recorded here")[0]
-        text = f"{type(error).__name__}: {' '.join(said.split())}"
+        text = error_text(error)
         return Failure(op, text, line_text(summary), tuple(tensors.values()), scopes, node)
+
+
+def error_text(error: BaseException) -> str:
+    """The kind and the words of an error in one line, without the place that anomaly mode adds:
+    files have other names elsewhere."""
+    said = re.split(r"\w+ was recorded here in the forward pass", str(error))[0]
+    return f"{type(error).__name__}: {' '.join(said.split())}"
 
 
 def _root(array: Any) -> Any:

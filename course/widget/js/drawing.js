@@ -28,6 +28,11 @@ export const boxes = (svg) => {
     edge.setAttribute("aria-hidden", "true");
   }
   for (const title of svg.querySelectorAll("title")) title.remove();
+  for (const frame of svg.querySelectorAll("g.cluster")) {
+    const words = frame.querySelector("text");
+    words.classList.add("gv-frame");
+    frame.parentNode.append(words); // over the arrows that cross it
+  }
   return shapes;
 };
 
@@ -84,6 +89,7 @@ export class Drawing {
       if (!about.has(id)) continue; // a box that is no node: what was left out, kept, cut off
       this.shapes.set(id, shape);
       shape.setAttribute("role", "option");
+      shape.dataset.lmSuppressShortcuts = "true"; // keeps JupyterLab from taking "c" to copy its cell
       shape.addEventListener("click", () => this.dragged || this.onSelect(id));
       corner(shape, "end");
       shape.parentNode.append(shape); // over the arrows, so that the mark stays legible

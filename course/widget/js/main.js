@@ -20,7 +20,7 @@ const reference = ({ svg, label, there, words }) => {
   markBoxes(boxes(drawing), there);
   const canvas = el("div", { class: "gv-canvas", role: "img", "aria-label": label, tabindex: 0 }, drawing);
   return el("section", { class: "gv-reference", "aria-label": "Beside the reference" },
-    el("h4", {}, "The reference"), canvas, el("pre", { class: "gv-differences", tabindex: 0 }, words));
+    el("p", { class: "gv-title" }, "The reference"), canvas, el("pre", { class: "gv-differences", tabindex: 0 }, words));
 };
 
 function render({ model, el: root }) {
