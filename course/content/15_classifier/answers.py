@@ -29,6 +29,16 @@ counted = {
 }
 
 
+# %% right predict-batches: tensors, arrays and a size
+counted = {
+    "batches": tg.tensor(23),
+    "pictures in the last batch": np.int64(30),
+    "shape of the first batch of pictures": tg.zeros(64, 1, 32, 32).shape,
+    "batches with drop_last=True": np.array([22]),
+    "steps of the optimizer in 3 epochs": 69.0,
+}
+
+
 # %% wrong predict-batches: the rest forgotten
 # says: The rest of 30 pictures is a batch, too. Only drop_last=True leaves it out.
 counted = {
@@ -222,6 +232,17 @@ def batches(dataset, size, shuffle=False, drop_last=False, collate=together):
         places = range(start, min(start + size, count))
         if len(places) == size or not drop_last:
             yield collate([dataset[i] for i in places])
+
+
+# %% wrong my-batches: an empty batch
+# says: When the number of samples is a multiple of the size, there is no rest. Your last batch is
+# empty then, and an empty list can't be put together.
+def batches(dataset, size, shuffle=False, drop_last=False, collate=together):
+    count = len(dataset)
+    order = tg.randperm(count).tolist() if shuffle else list(range(count))
+    full = count // size
+    for number in range(full if drop_last else full + 1):
+        yield collate([dataset[i] for i in order[number * size : (number + 1) * size]])
 
 
 # %% wrong my-batches: collate ignored
@@ -643,6 +664,21 @@ def one_epoch(model, loader, examination, optimizer):
     return total / samples, float(examined)
 
 
+# %% right repair-epoch: losses as tensors
+def one_epoch(model, loader, examination, optimizer):
+    losses = []
+    model.train()
+    for x, y in loader:
+        optimizer.zero_grad()
+        each = F.cross_entropy(model(x), y, reduction="none")
+        each.mean().backward()
+        optimizer.step()
+        losses.append(each.detach())
+    model.eval()
+    with tg.no_grad():
+        return tg.cat(losses).mean(), F.cross_entropy(model(examination[0]), examination[1])
+
+
 # %% wrong repair-epoch: gradients still add up
 # says: zero_grad is still missing: each step uses the gradients of all batches before.
 def one_epoch(model, loader, examination, optimizer):
@@ -837,6 +873,21 @@ found = {
 }
 
 
+# %% right overfit: counts as tensors
+_losses, _right = [], []
+for _network, _, _ in noisy_training(120):
+    with tg.no_grad():
+        _scores = _network(checked)
+        _losses.append(F.cross_entropy(_scores, answers))
+    _right.append((_scores.argmax(1) == answers).sum())
+_best = tg.stack(_losses).argmin()
+found = {
+    "best epoch": _best + 1,
+    "right at the best epoch": _right[_best],
+    "right after 120 epochs": _right[-1],
+}
+
+
 # %% wrong overfit: counted from zero
 # says: The first epoch counts as 1. The place in your list counts from 0.
 losses, right = [], []
@@ -942,6 +993,16 @@ def take_over(model, state, layers):
         elif parameter.requires_grad:
             left.append(parameter)
     return left
+
+
+# %% right take-over: layer by layer, with a filter
+def take_over(model, state, layers):
+    for layer in layers:
+        part, start = getattr(model, layer), layer + "."
+        own = {name: value for name, value in state.items() if name.startswith(start)}
+        part.load_state_dict({name[len(start) :]: value for name, value in own.items()})
+        part.requires_grad_(False)
+    return filter(lambda parameter: parameter.requires_grad, model.parameters())
 
 
 # %% wrong take-over: names that only begin alike

@@ -23,6 +23,11 @@ def classes(rng, count, most):
     return tg.tensor(rng.integers(0, most, size=count))
 
 
+def number(value):
+    """A number that a learner gave, also as a tensor or an array with a single entry."""
+    return value.item() if hasattr(value, "item") and np.prod(value.shape) == 1 else value
+
+
 # --- Predict: batches -----------------------------------------------------------------------------
 
 predict_batches = Exercise(
@@ -43,7 +48,7 @@ predict_batches = Exercise(
 
 def entry_of(key):
     def seen(answer, rng):
-        return answer[key]
+        return number(answer[key])
 
     return seen
 
@@ -317,7 +322,7 @@ def run_epochs(answer, rng, epochs, sizes, *layers):
     for _ in range(epochs):
         loader = [(normal(rng, size, 3), classes(rng, size, 2)) for size in sizes]
         examination = normal(rng, 5, 3), classes(rng, 5, 2)
-        told.append(list(answer(model, loader, examination, optimizer)))
+        told.append([number(v) for v in answer(model, loader, examination, optimizer)])
     state = {name: value.clone() for name, value in model.state_dict().items()}
     return {"losses": told, "state": state}
 
@@ -367,17 +372,17 @@ overfit = Exercise(
 
 @overfit.case("the best epoch", points=2)
 def best_epoch(found, rng):
-    return found["best epoch"]
+    return number(found["best epoch"])
 
 
 @overfit.case("right at the best epoch", points=2)
 def right_at_best(found, rng):
-    return found["right at the best epoch"]
+    return number(found["right at the best epoch"])
 
 
 @overfit.case("right at the end", points=2)
 def right_at_end(found, rng):
-    return found["right after 120 epochs"]
+    return number(found["right after 120 epochs"])
 
 
 # --- Loading some layers --------------------------------------------------------------------------
@@ -449,7 +454,7 @@ def frozen_before(answer, rng):
 def independent(answer, rng):
     model, state = small_net(rng), small_net(rng).state_dict()
     before = {name: value.clone() for name, value in state.items()}
-    left = answer(model, state, ("conv1",))
+    left = list(answer(model, state, ("conv1",)))
     with tg.no_grad():
         for parameter in model.parameters():
             parameter.zero_()
