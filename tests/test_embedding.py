@@ -274,3 +274,10 @@ def test_rows_of_ints_are_shortened(lib):
     rows = lib.tensor([[2, 0, 2]], dtype=lib.int32)
     F = lib.nn.functional
     return [F.embedding(rows, table, max_norm=1.0), F.embedding_bag(rows, table, max_norm=0.5)]
+
+
+@both
+def test_no_bags_at_all(lib):
+    none, table = lib.zeros(0, dtype=lib.int64), lib.ones(4, 2)
+    bag = lib.nn.functional.embedding_bag
+    return [attempt(lambda e=e: bag(none, table, none, include_last_offset=e)) for e in (0, 1)]

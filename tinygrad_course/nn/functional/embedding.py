@@ -211,6 +211,8 @@ def _bags(input: Tensor, offsets: Tensor | None, last: bool) -> tuple[Tensor, in
         found = "None" if offsets is None else f"one of shape {list(offsets.shape)}"
         raise ValueError(f"offsets has to be a 1D Tensor but got {found}")
     starts, n = offsets.tolist(), len(input)
+    if last and not starts:
+        raise RuntimeError("include_last_offset: number of offset should be at least 1, got none")
     if starts and starts[0] != 0:
         raise RuntimeError(
             "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
