@@ -26,6 +26,18 @@ lies.update(dict.fromkeys(("x", "net(y).cpu().sum()"), str(tg.device("cpu"))))
 lies.update(dict.fromkeys(("y * tg.tensor(2.0)", "tg.zeros_like(y)"), str(tg.device("cuda", 0))))
 
 
+# %% right predict-devices: names, devices and classes of errors
+lies = {
+    "x": "CPU",
+    "x + y": "RuntimeError",
+    "y * tg.tensor(2.0)": tg.device("cuda:0"),
+    "y * tg.tensor([2.0])": RuntimeError,
+    "tg.zeros_like(y)": tg.device("cuda"),
+    "net(x)": "Error",
+    "net(y).cpu().sum()": tg.device("cpu"),
+}
+
+
 # %% wrong predict-devices: x moved
 # says: `x.cuda()` returns another tensor, and nobody kept it: x still lies on the CPU. Only modules
 # move in place.
@@ -673,7 +685,9 @@ def ring_sum(rows, ring):
 
 
 # %% wrong ring-sum: replaced in both rounds
-# says: Nothing is ever added: what arrives replaces the own piece already in the first round.
+# says: No sum gets round. Either what arrives replaces the own piece already in the first round, or
+# s is 0 again in the second: then pieces are passed on that aren't complete. There s goes on from
+# n − 1.
 def ring_sum(rows, ring):
     n, size = len(rows), len(rows[0]) // len(rows)
     pieces = [[row[i * size : (i + 1) * size] for i in range(n)] for row in rows]
@@ -773,6 +787,13 @@ def both_ways(n):
 
 measured = [both_ways(n) for n in (2, 4, 8)]
 busiest = {"ring": [a for a, _ in measured], "plain": [b for _, b in measured]}
+
+
+# %% right count-sent: a tensor, and a dict by ranks
+busiest = {
+    "ring": tg.tensor([2 * (n - 1) * 840 // n for n in (2, 4, 8)]),
+    "plain": {n: np.int64((n - 1) * 840) for n in (2, 4, 8)},
+}
 
 
 # %% wrong count-sent: all ranks together

@@ -47,7 +47,7 @@ def place_of(key):
         text = getattr(place, "__name__", str(place)).strip()
         if text.lower().endswith("error"):
             return "error"
-        return "cuda:0" if text == "cuda" else text
+        return "cuda:0" if text.lower() == "cuda" else text.lower()
 
     return seen
 
@@ -417,14 +417,20 @@ count_sent = Exercise(
 )
 
 
+def listed(counts):
+    """The counts as a list, also where they come as a tensor or an array, or by number of ranks."""
+    values = counts.values() if isinstance(counts, dict) else counts
+    return [value.item() if hasattr(value, "item") else value for value in values]
+
+
 @count_sent.case("the ring", points=2)
 def on_ring(busiest, rng):
-    return list(busiest["ring"])
+    return listed(busiest["ring"])
 
 
 @count_sent.case("the plain way", points=2)
 def plain_way(busiest, rng):
-    return list(busiest["plain"])
+    return listed(busiest["plain"])
 
 
 # --- Repair ---------------------------------------------------------------------------------------
