@@ -99,7 +99,7 @@ def chromium(requests: list[str]) -> Iterator[Any]:
             executable_path=CHROMIUM,
             args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"],
         )
-        context = browser.new_context(viewport={"width": 1280, "height": 1100})
+        context = browser.new_context(viewport={"width": 1280, "height": 1400})
         context.set_default_timeout(60_000)
         context.on("request", lambda request: requests.append(request.url))
         context.on("page", lambda page: page.on("websocket", lambda w: requests.append(w.url)))
