@@ -280,4 +280,6 @@ def test_rows_of_ints_are_shortened(lib):
 def test_no_bags_at_all(lib):
     none, table = lib.zeros(0, dtype=lib.int64), lib.ones(4, 2)
     bag = lib.nn.functional.embedding_bag
-    return [attempt(lambda e=e: bag(none, table, none, include_last_offset=e)) for e in (0, 1)]
+    return [
+        attempt(lambda e=e: bag(none, table, none, include_last_offset=e)) for e in (False, True)
+    ]
