@@ -378,7 +378,8 @@ def test_the_formula_and_the_lesson_of_an_operation() -> None:
     y, names = program()
     view = GraphView(y, names)
     view.selected = "h"
-    assert rows(view)["formula"] and view.lesson.isdigit()
+    assert rows(view)["formula"] == "x·y; dx = g·y, dy = g·x."
+    assert view.lesson[:2].isdigit() and "_" in view.lesson
 
 
 def test_all_running_gradients_on_request() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from pathlib import Path
 
 from tinygrad_course.device import backend_of
 from tinygrad_course.viz import Folded, Graph, Node, Saved
@@ -17,6 +18,7 @@ from .memory import memory_of
 from .replay import Replay, Step
 from .values import cell, summary
 
+CONTENT = Path(__file__).parents[1] / "content"
 KINDS = {
     "op": "operation",
     "leaf": "leaf variable",
@@ -238,10 +240,10 @@ def formula(node: Node) -> str:
 
 
 def lesson(node: Node) -> str:
-    """The number of the lesson that the file of a node's operation names, or ""."""
+    """The lesson that the file of a node's operation names, e.g. "05_backward", or ""."""
     module = sys.modules.get(type(node.function).__module__)
     found = re.search(r"Lessons? (\d\d)", (module.__doc__ if module else None) or "")
-    return found[1] if found else ""
+    return next((path.name for path in CONTENT.glob(f"{found[1]}_*")), "") if found else ""
 
 
 def size(nbytes: int) -> str:

@@ -24,9 +24,11 @@ export const makePanels = (get) => {
     const rows = get("panel");
     table(panel, rows.length ? "Selected node" : "No node is selected", rows);
     heats.replaceChildren(...get("heat").map(heatMap));
-    const number = get("lesson");
-    lesson.hidden = !number;
-    lesson.textContent = number && `Its file belongs to lesson ${number}.`;
+    const name = get("lesson");
+    lesson.hidden = !name;
+    // The lessons lie in one folder, so the one beside this notebook.
+    const link = { href: `${name}.ipynb`, target: "_blank", rel: "noopener" };
+    lesson.replaceChildren("Its lesson: ", el("a", link, name));
   };
   const showSums = () => {
     const rows = get("sums");
