@@ -29,7 +29,7 @@ class IncompatibleKeys(NamedTuple):
         if not self.missing_keys and not self.unexpected_keys:
             return "<All keys matched successfully>"
         missing, unexpected = self.missing_keys, self.unexpected_keys
-        return f"IncompatibleKeys(missing_keys={missing}, unexpected_keys={unexpected})"
+        return f"_IncompatibleKeys(missing_keys={missing}, unexpected_keys={unexpected})"
 
 
 class StateHooks:
