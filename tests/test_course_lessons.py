@@ -1,6 +1,8 @@
 """The course's own lessons in the grader: solved ones earn every point, and sly answers none."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,14 @@ def test_a_solved_lesson_earns_every_point(path: Path, tmp_path: Path) -> None:
     assert {name: v.earned for name, v in verdicts.items()} == {
         name: v.points for name, v in verdicts.items()
     }
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
+def test_a_solved_lesson_runs_cell_by_cell(path: Path) -> None:
+    """Every output is the stored one, as nbval sees it: the second tool that says so."""
+    command = [sys.executable, "-m", "pytest", "--nbval", "-q", "-p", "no:cacheprovider", str(path)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert run.returncode == 0, run.stdout[-4000:]
 
 
 # Answers that look right to a check that reads them more than once, or believes what they say.
