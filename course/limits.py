@@ -7,10 +7,12 @@ Lesson 00.
 
 import contextlib
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from types import FrameType
+from typing import Any
 
 
 class TimeUp(BaseException):
@@ -21,6 +23,8 @@ class TimeUp(BaseException):
 def time_limit(seconds: float) -> Iterator[None]:
     """Raise `TimeUp` in the body once it has run for `seconds`, again and again until it leaves.
 
+    A body that catches it meets it again at its next line, in its handler too.
+
     >>> with time_limit(5):
     ...     sum(range(10))
     45
@@ -29,15 +33,29 @@ def time_limit(seconds: float) -> Iterator[None]:
         yield
         return
 
+    rung = False
+
     def ring(number: int, frame: FrameType | None) -> None:
+        nonlocal rung
+        if rung and frame is not None:
+            sys.settrace(lambda *event: None)  # lines are told of only while some trace is set
+            frame.f_trace = strike
+        rung = True
         raise TimeUp
 
+    def strike(frame: FrameType, event: str, argument: object) -> Any:
+        if event != "line":  # the alarm's own exception is on its way
+            return strike
+        raise TimeUp
+
+    trace = sys.gettrace()
     started = time.monotonic()
     before = signal.signal(signal.SIGALRM, ring)
     outer, _ = signal.setitimer(signal.ITIMER_REAL, seconds, 0.2)
     try:
         yield
     finally:
+        sys.settrace(trace)
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         if outer:  # an alarm of somebody else was set: let it ring when it would have

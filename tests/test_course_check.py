@@ -175,6 +175,26 @@ def test_an_endless_answer_ends(capsys: pytest.CaptureFixture[str]) -> None:
     assert "had not come to an end after 2.0 s" in out
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no alarm signal on Windows")
+def test_an_endless_answer_that_catches_everything_ends(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    trace = sys.gettrace()
+    code = """
+def double(x):
+    while True:
+        try:
+            while True:
+                pass
+        except BaseException:
+            continue"""
+    out, shown = said(capsys, "double", code)
+    assert shown == "<double: 0 of 3 points>"
+    assert "had not come to an end after 2.0 s" in out
+    assert sys.gettrace() is trace
+    assert said(capsys, "double", RIGHT["double"])[1] == "<double: 3 of 3 points>"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")
 def test_a_memory_bomb_ends() -> None:
     with memory_limit(100), pytest.raises(MemoryError):

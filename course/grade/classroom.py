@@ -13,7 +13,7 @@ from course.files import CourseError
 from course.grade.grader import Attempt, attempt, attempt_lent, to_lend, verdicts_on, with_lent
 from course.grade.plan import Plan, is_late, scaled
 from course.grade.report import Reports, Row, exercise_row
-from course.grade.sandbox import Limits
+from course.grade.sandbox import Limits, sweep
 from course.grade.submission import Submission, read_submission
 from course.judge import Verdict
 from course.progress import FILE, parse
@@ -66,6 +66,7 @@ def grade_all(
 
     `roots` are the folders named, from which learners get their names.
     """
+    sweep()
     jobs = jobs or min(os.cpu_count() or 1, 8)
     rows: dict[str, Row] = {}
     if reports is not None:

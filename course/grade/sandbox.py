@@ -25,6 +25,7 @@ from course.lesson import content_folder
 
 PACKAGE = Path(__file__).parents[1]
 MOST_RESULT = 40_000_000
+PREFIX = "course-grade-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +77,25 @@ def run(cells: list[Graded], checks: Path, limits: Limits, seed: int, root: Path
 @contextlib.contextmanager
 def fresh_root() -> Iterator[Path]:
     """A new temporary folder with an empty box and control folder in it."""
-    with tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True) as folder:
+    prefix = f"{PREFIX}{os.getpid()}-"
+    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
         root = Path(folder).resolve()
         for name in ("box/home", "box/tmp", "box/results", "control/runtime"):
             (root / name).mkdir(parents=True)
         yield root
+
+
+def sweep() -> None:
+    """Delete the folders of graders that were killed, and so could not do it themselves."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
+        pid = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if pid.isdigit() and os.name == "posix":  # elsewhere signal 0 ends a process
+            try:
+                os.kill(int(pid), 0)
+            except ProcessLookupError:
+                shutil.rmtree(folder, ignore_errors=True)
+            except (PermissionError, OverflowError):
+                continue  # somebody else's
 
 
 # ------------------------------------------------------------------ rules
