@@ -70,7 +70,7 @@ def test_the_wheel_holds_what_is_needed_and_no_solved_notebook(wheel: Path) -> N
     for needed in (
         "course/content/00_start/lesson.md",
         "course/content/05_backward/checks.py",
-        "course/widget/graph_view.js",
+        "course/widget/js/main.js",
         "course/TEACHING.md",
     ):
         assert needed in names
@@ -133,5 +133,10 @@ def test_lab_opens_the_first_lesson(installed: Path, tmp_path: Path) -> None:
             answer = json.loads(fetch(f"{found[1]}/api/contents/{found[2]}?{found[3]}", 60))
             assert answer["content"]["cells"]
         finally:
-            os.killpg(process.pid, signal.SIGINT)
-            process.wait(30)
+            # Ctrl-C's signal is ignored where the tests run in a shell's background.
+            os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                raise
