@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import ipywidgets as widgets  # type: ignore[import-untyped]
+import ipywidgets as widgets
 
 from course.files import CourseError
 from course.lesson import lesson_folders, load_lesson
