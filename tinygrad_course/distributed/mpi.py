@@ -167,6 +167,7 @@ class Mpi(Alone):
         print(f"rank {self.rank} of {self.size} {reason}; the job ends", file=sys.stderr)
         sys.stdout.flush()
         sys.stderr.flush()
+        time.sleep(0.5)  # mpiexec drops what it has not yet forwarded when a job is aborted
         self._world.Abort(1)
         raise SystemExit(1)
 
