@@ -19,6 +19,7 @@ from typing import Any
 from course.checks import Exercise
 from course.files import CourseError
 from course.lesson import Cell, Lesson, solved
+from course.pace import exercise_minutes, with_minutes
 
 Notebook = dict[str, Any]
 CELL_SECONDS = 120
@@ -54,7 +55,8 @@ def assemble(lesson: Lesson, *, solutions: bool) -> Notebook:
         ids.see(cell)
         if cell.role != "answer":
             role = "setup" if cell.role == "setup" else "given"
-            cells.append(_cell(ids.of_section(), cell.kind, cell.source, cell, {"role": role}))
+            source = with_minutes(lesson, cell.source)
+            cells.append(_cell(ids.of_section(), cell.kind, source, cell, {"role": role}))
             continue
         exercise = lesson.exercises[cell.exercise]
         name = exercise.name
@@ -130,7 +132,8 @@ def exercise_box(lesson: Lesson, exercise: Exercise, worth: float | None = None)
     stars = "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
     worth = exercise.points if worth is None else worth
     points = f"{worth:g} point{'s' if worth != 1 else ''}"
-    facts = [f"difficulty {stars} ({exercise.difficulty} of 3)", f"about {exercise.minutes} min"]
+    minutes = round(exercise_minutes(lesson, exercise.name))
+    facts = [f"difficulty {stars} ({exercise.difficulty} of 3)", f"about {minutes} min"]
     lines = [
         f"#### Exercise: {exercise.title}",
         "",

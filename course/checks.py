@@ -17,22 +17,22 @@ from typing import Any
 from course.files import CourseError
 
 Observer = Callable[..., object]
-"""`f(answer, rng)`, or `f(answer, rng, size)` for a case with examples; returns plain data."""
+"""`f(answer, rng)`, or `f(answer, rng, example)` for a property; returns plain data."""
+
+Draw = Callable[[Any], Any]
+"""From `hypothesis.strategies`, given as the argument, to the strategy that makes the examples."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One thing to try with an answer; `examples` asks for the sizes 1, 2, … up to that number."""
+    """One thing to try with an answer: once, or on every example that `draw` asks for."""
 
     title: str
     points: int
-    examples: int | None
     function: Observer
-
-    @property
-    def sizes(self) -> tuple[int | None, ...]:
-        """The sizes to try, or a single None for a case without sizes."""
-        return (None,) if self.examples is None else tuple(range(1, self.examples + 1))
+    draw: Draw | None = None
+    hint: str = ""
+    """What to look at where this very case fails."""
 
 
 class Exercise:
@@ -41,7 +41,7 @@ class Exercise:
     `answer` is the name that the learner defines, or several; in the latter case an object with
     those attributes is tried. `needs` names earlier exercises that the answer builds upon.
 
-    >>> double = Exercise("double", answer="double", title="Twice", points=1, minutes=1,
+    >>> double = Exercise("double", answer="double", title="Twice", points=1,
     ...                   difficulty=1, hints=("Two times.", "x + x", "return x + x"))
     >>> @double.case("a number", points=1)
     ... def number(answer, rng):
@@ -57,7 +57,6 @@ class Exercise:
         answer: str | Sequence[str],
         title: str,
         points: int,
-        minutes: int,
         difficulty: int,
         needs: Iterable[str] = (),
         hints: Iterable[str] = (),
@@ -66,7 +65,6 @@ class Exercise:
         self.answer = answer if isinstance(answer, str) else tuple(answer)
         self.title = title
         self.points = points
-        self.minutes = minutes
         self.difficulty = difficulty
         self.needs = tuple(needs)
         self.hints = tuple(hints)
@@ -78,20 +76,32 @@ class Exercise:
         """The names that an answer has to define."""
         return (self.answer,) if isinstance(self.answer, str) else self.answer
 
-    def case(
-        self, title: str, *, points: int, examples: int | None = None
-    ) -> Callable[[Observer], Observer]:
-        """Register the decorated function as a case that is worth `points`."""
+    def case(self, title: str, *, points: int, hint: str = "") -> Callable[[Observer], Observer]:
+        """Register the decorated `f(answer, rng)` as a case that is worth `points`."""
+        return self._registered(title, points, None, hint)
 
+    def property(
+        self, title: str, *, points: int, draw: Draw, hint: str = ""
+    ) -> Callable[[Observer], Observer]:
+        """Register `f(answer, rng, example)`, to be tried on many examples, the simplest first.
+
+        `draw=lambda st: st.integers(1, 4)` says by hypothesis' strategies what an example is; it
+        consists of plain numbers, text, lists, tuples and dicts. A small space is tried in full.
+        """
+        return self._registered(title, points, draw, hint)
+
+    def _registered(
+        self, title: str, points: int, draw: Draw | None, hint: str
+    ) -> Callable[[Observer], Observer]:
         def register(function: Observer) -> Observer:
-            wanted = 2 if examples is None else 3
+            wanted = 2 if draw is None else 3
             taken = len(inspect.signature(function).parameters)
             if taken != wanted:
-                form = "(answer, rng)" if examples is None else "(answer, rng, size)"
+                form = "(answer, rng)" if draw is None else "(answer, rng, example)"
                 raise CourseError(
                     f"case {title!r} of {self.name} takes {taken} arguments, not {wanted}: {form}"
                 )
-            self.cases.append(Case(title, points, examples, function))
+            self.cases.append(Case(title, points, function, draw, hint))
             return function
 
         return register

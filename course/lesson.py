@@ -65,7 +65,6 @@ class Lesson:
     number: int
     slug: str
     title: str
-    minutes: int
     cells: list[Cell]
     exercises: dict[str, Exercise]
     answers: list[Answer]
@@ -179,7 +178,6 @@ def read_lesson(folder: Path) -> Lesson:
         number=front["number"],
         slug=front["slug"],
         title=front["title"],
-        minutes=front["minutes"],
         cells=cells,
         # The notebook decides the order; exercises it does not have are complained about below.
         exercises={n: exercises[n] for n in [*dict.fromkeys(order), *exercises] if n in exercises},
@@ -206,7 +204,7 @@ def read_notebook_text(path: Path) -> tuple[dict[str, Any], list[Cell]]:
     cells = [Cell(b.kind, b.source, b.metadata, b.line) for b in blocks]
     found = matter.get("course")
     front: dict[str, Any] = found if isinstance(found, dict) else {}
-    wanted = {"number": int, "slug": str, "title": str, "minutes": int}
+    wanted = {"number": int, "slug": str, "title": str}
     for key, kind in wanted.items():
         if not isinstance(front.get(key), kind):
             _fail(path, 1, f"the front matter needs course: {key}, of type {kind.__name__}")

@@ -24,7 +24,6 @@ course:
   number: {number}
   slug: {slug}
   title: "{title}"
-  minutes: 60
 ---
 
 # {number:02} · {title}
@@ -33,7 +32,8 @@ course:
 
 **What you can do afterwards.** Three things.
 
-**How long.** About 20 minutes of reading and 40 minutes of exercises.
+**How long.** About {{{{ reading }}}} minutes of reading and {{{{ exercises }}}} minutes of
+exercises.
 
 ```{{code-cell}} ipython3
 ---
@@ -86,7 +86,6 @@ def {function}(x):
     answer="{function}",
     title="{title}",
     points=2,
-    minutes=10,
     difficulty=1,
     hints=(
         "Where to look.",
@@ -101,7 +100,7 @@ def {function}_of_a_number(answer, rng):
     return answer(float(rng.integers(3, 99)))
 
 
-@{function}.case("any array", points=1, examples=4)
+@{function}.property("any array", points=1, draw=lambda st: st.integers(1, 4))
 def {function}_of_an_array(answer, rng, size):
     x = rng.integers(3, 99, size=size).astype(np.float32)
     return {{"given": x.copy(), "result": answer(x), "x afterwards": x}}

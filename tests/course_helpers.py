@@ -35,7 +35,7 @@ def lesson_of_doubles(content: Path, names: list[str]) -> str:
         for name in names
     ]
     text = "\n".join(f"```{{code-cell}} ipython3\n{cell}\n```\n" for cell in cells)
-    front = "---\ncourse: {number: 8, slug: doubles, title: Doubles, minutes: 1}\n---\n"
+    front = "---\ncourse: {number: 8, slug: doubles, title: Doubles}\n---\n"
     (folder / "lesson.md").write_text(front + text, encoding="utf-8")
     (folder / "checks.py").write_text(f"NAMES = {names!r}\n{CHECKS}", encoding="utf-8")
     answers = "".join(
@@ -62,10 +62,10 @@ def any_array(answer, rng, size):
     return answer(rng.standard_normal((size, 3)).astype(np.float32))
 
 for name in NAMES:
-    exercise = Exercise(name, answer="double", title=name, points=3, minutes=1, difficulty=1,
+    exercise = Exercise(name, answer="double", title=name, points=3, difficulty=1,
                         hints=("Add.", "Add x.", "Add x to x."))
     exercise.case("a number", points=1)(number)
-    exercise.case("any array", points=2, examples=4)(any_array)
+    exercise.property("any array", points=2, draw=lambda st: st.integers(1, 4))(any_array)
     globals()[name.replace("-", "_")] = exercise
 """
 

@@ -48,7 +48,7 @@ def test_a_lesson_notebook_has_boxes_stubs_and_locked_checks() -> None:
     assert check["metadata"]["editable"] is False and check["metadata"]["deletable"] is False
     assert 'check("07_fixture", "double", globals())' in check["source"][-1]
     box = "".join(found["box-quadruple"]["source"])
-    for part in ("2 points", "about 2 min", "Builds on: Twice.", "<summary>Hint 3 of 3</summary>"):
+    for part in ("2 points", "about 4 min", "Builds on: Twice.", "<summary>Hint 3 of 3</summary>"):
         assert part in box
     assert list(found).index("box-double") + 1 == list(found).index("answer-double")
     assert list(found).index("check-double") - 1 == list(found).index("answer-double")

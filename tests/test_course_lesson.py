@@ -50,7 +50,7 @@ def test_every_lesson_reads_without_a_complaint(folder: Path) -> None:
 
 def test_a_lesson_has_its_parts() -> None:
     lesson = read_lesson(CONTENT / LESSON)
-    assert (lesson.number, lesson.slug, lesson.minutes) == (7, "fixture", 5)
+    assert (lesson.number, lesson.slug) == (7, "fixture")
     assert list(lesson.exercises) == ["double", "quadruple", "predict"]
     assert lesson.all_needs("quadruple") == ["double"]
     assert lesson.stub("predict") == "prediction = None  # the shape of np.zeros((2, 3)).T"
@@ -80,27 +80,27 @@ FAULTS: dict[str, tuple[str, Edit, str]] = {
     "nested regions": (
         "lesson.md",
         lambda s: s.replace("    return 2 * x", "    ### BEGIN SOLUTION"),
-        "lesson.md:45: a solution region begins inside another one",
+        "lesson.md:44: a solution region begins inside another one",
     ),
     "an open region": (
         "lesson.md",
         lambda s: s.replace("    ### END SOLUTION", "", 1),
-        "lesson.md:44: this solution region does not end",
+        "lesson.md:43: this solution region does not end",
     ),
     "an end alone": (
         "lesson.md",
         lambda s: s.replace("    ### BEGIN SOLUTION", "", 1),
-        "lesson.md:46: a solution region ends that did not begin",
+        "lesson.md:45: a solution region ends that did not begin",
     ),
     "no region": (
         "lesson.md",
         lambda s: s.replace("    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION\n", ""),
-        "lesson.md:42: the answer cell of double has no solution region",
+        "lesson.md:41: the answer cell of double has no solution region",
     ),
     "an unknown exercise": (
         "lesson.md",
         lambda s: s.replace("exercise: double", "exercise: duoble"),
-        "lesson.md:42: checks.py has no exercise 'duoble'",
+        "lesson.md:41: checks.py has no exercise 'duoble'",
     ),
     "an exercise twice": (
         "lesson.md",
@@ -110,12 +110,12 @@ FAULTS: dict[str, tuple[str, Edit, str]] = {
     "an unknown role": (
         "lesson.md",
         lambda s: s.replace("{role: setup}", "{role: set-up}"),
-        "lesson.md:25: unknown role 'set-up'; there are setup, answer, given",
+        "lesson.md:24: unknown role 'set-up'; there are setup, answer, given",
     ),
     "unknown metadata": (
         "lesson.md",
         lambda s: s.replace("{role: setup}", "{role: setup, colour: red}"),
-        "lesson.md:25: unknown course metadata: colour",
+        "lesson.md:24: unknown course metadata: colour",
     ),
     "a picture without words": (
         "lesson.md",
@@ -130,7 +130,7 @@ FAULTS: dict[str, tuple[str, Edit, str]] = {
     "bad metadata": (
         "lesson.md",
         lambda s: s.replace("{role: setup}", "{role: setup"),
-        "lesson.md:23: the metadata are no YAML",
+        "lesson.md:22: the metadata are no YAML",
     ),
     "an open fence": (
         "lesson.md",
@@ -159,7 +159,7 @@ FAULTS: dict[str, tuple[str, Edit, str]] = {
     ),
     "a need that comes later": (
         "checks.py",
-        lambda s: s.replace("minutes=2,", 'minutes=2, needs=("predict",),', 1),
+        lambda s: s.replace("difficulty=1,", 'difficulty=1, needs=("predict",),', 1),
         "checks.py:7: the exercise double needs 'predict', which is no earlier exercise",
     ),
     "a need that is misspelt": (
@@ -170,7 +170,7 @@ FAULTS: dict[str, tuple[str, Edit, str]] = {
     "an error in the checks": (
         "checks.py",
         lambda s: s.replace("quadruple = Exercise(", "quadruple = Exercise(None / 1, "),
-        "checks.py:29: TypeError",
+        "checks.py:28: TypeError",
     ),
     "a case with too few arguments": (
         "checks.py",

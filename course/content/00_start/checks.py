@@ -10,7 +10,6 @@ mean_of_squares = Exercise(
     answer="mean_of_squares",
     title="The mean of the squares",
     points=4,
-    minutes=3,
     difficulty=1,
     hints=(
         "Two things happen, one after the other. Which comes first, the squares or the mean?",
@@ -32,7 +31,7 @@ def below_zero(answer, rng):
     return {"given": x, "result": answer(x)}
 
 
-@mean_of_squares.case("any vector", points=1, examples=6)
+@mean_of_squares.property("any vector", points=1, draw=lambda st: st.integers(1, 6))
 def any_vector(answer, rng, size):
     x = tg.tensor(rng.integers(-9, 10, size=size).astype(np.float32))
     return {"given": x, "result": answer(x)}

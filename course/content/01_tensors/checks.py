@@ -18,7 +18,6 @@ predict_constructors = Exercise(
     answer="made",
     title="Predict what the constructors make",
     points=6,
-    minutes=4,
     difficulty=1,
     hints=(
         "`Tensor` and the other capital names take whole numbers for sizes, a list for data.",
@@ -65,7 +64,6 @@ standardise = Exercise(
     answer="standardise_",
     title="Repair a function that should work in place",
     points=6,
-    minutes=6,
     difficulty=1,
     hints=(
         "`x = x - x.mean()` makes a new tensor and calls it x. The caller's tensor stays as it is.",
@@ -79,7 +77,7 @@ def given(rng, *shape):
     return tg.tensor(np.round(rng.uniform(-9, 9, shape), 2).astype(np.float32))
 
 
-@standardise.case("the caller's tensor", points=4, examples=4)
+@standardise.property("the caller's tensor", points=4, draw=lambda st: st.integers(1, 4))
 def callers(answer, rng, size):
     x = given(rng, size + 1)
     before = x.clone()
@@ -104,7 +102,6 @@ shares_memory = Exercise(
     answer="shares_memory",
     title="Do two tensors share memory?",
     points=7,
-    minutes=8,
     difficulty=2,
     hints=(
         "Equal numbers prove nothing. Either change one and look at the other, or ask for the "
@@ -167,7 +164,6 @@ which_copy = Exercise(
     answer="shared",
     title="Find out what copies",
     points=6,
-    minutes=5,
     difficulty=1,
     needs=("shares-memory",),
     hints=(
@@ -200,7 +196,6 @@ predict_sharing = Exercise(
     answer="ends",
     title="Predict what the array holds",
     points=7,
-    minutes=6,
     difficulty=2,
     hints=(
         "Ask of each line: does it write into memory that is there, or give a name to something "
@@ -239,7 +234,6 @@ shape_of = Exercise(
     answer="shape_of",
     title="The shape of nested lists",
     points=8,
-    minutes=10,
     difficulty=2,
     hints=(
         "A number has the shape `()`. A list of n entries has the shape (n, and then the shape of "
@@ -269,7 +263,7 @@ def simple_shapes(answer, rng):
     return [tuple(answer(data)) for data in (5, [1, 2, 3], [[1, 2], [3, 4], [5, 6]])]
 
 
-@shape_of.case("any depth", points=2, examples=4)
+@shape_of.property("any depth", points=2, draw=lambda st: st.integers(1, 4))
 def any_depth(answer, rng, size):
     data = nested(rng, some_shape(rng, size))
     return {"given": repr(data), "shape": tuple(answer(data))}
@@ -306,7 +300,6 @@ dtype_of = Exercise(
     answer="dtype_of",
     title="The richest type",
     points=6,
-    minutes=7,
     difficulty=2,
     hints=(
         "Walk through all numbers, at any depth. You need to know which types occur, not where.",
@@ -341,7 +334,6 @@ my_tensor = Exercise(
     answer="my_tensor",
     title="Your own tensor()",
     points=9,
-    minutes=12,
     difficulty=3,
     needs=("shape-of", "dtype-of"),
     hints=(
@@ -361,7 +353,7 @@ def vector_and_matrix(answer, rng):
     return [answer([1.5, -2.0]), answer([[1, 2, 3], [4, 5, 6]])]
 
 
-@my_tensor.case("any nested lists", points=3, examples=4)
+@my_tensor.property("any nested lists", points=3, draw=lambda st: st.integers(1, 4))
 def any_lists(answer, rng, size):
     data = nested(rng, some_shape(rng, size), float if size % 2 else int)
     return {"given": repr(data), "result": answer(data)}

@@ -20,7 +20,6 @@ place_of = Exercise(
     answer="place_of",
     title="Where an element lies",
     points=4,
-    minutes=5,
     difficulty=1,
     hints=(
         "Begin at the offset. Each index moves on by a number of steps.",
@@ -40,7 +39,7 @@ def with_offset(answer, rng):
     return [answer((2,), (3,), 1), answer((0, 0), (4, 1), 7), answer((1, 1), (1, 4), 2)]
 
 
-@place_of.case("any tensor", points=2, examples=4)
+@place_of.property("any tensor", points=2, draw=lambda st: st.integers(1, 4))
 def any_tensor(answer, rng, size):
     x = tg.zeros(sizes(rng, size, 2, 4)).transpose(0, size - 1)
     index = tuple(int(rng.integers(0, n)) for n in x.shape)
@@ -57,7 +56,6 @@ row_major = Exercise(
     answer="row_major",
     title="Strides of a fresh tensor",
     points=6,
-    minutes=8,
     difficulty=2,
     hints=(
         "The last stride is 1. Go from the last axis to the first.",
@@ -73,7 +71,7 @@ def small_shapes(answer, rng):
     return [tuple(answer((4,))), tuple(answer((2, 3)))]
 
 
-@row_major.case("any shape", points=3, examples=5)
+@row_major.property("any shape", points=3, draw=lambda st: st.integers(1, 5))
 def any_shape(answer, rng, size):
     shape = sizes(rng, size)
     return {"given": repr(shape), "stride": tuple(answer(shape))}
@@ -91,7 +89,6 @@ contiguous = Exercise(
     answer="is_contiguous",
     title="Repair is_contiguous",
     points=6,
-    minutes=7,
     difficulty=2,
     needs=("row-major",),
     hints=(
@@ -113,7 +110,7 @@ def not_contiguous(answer):
     return {repr(g): bool(answer(*g)) for g in geometries}
 
 
-@contiguous.case("views of a tensor", points=3, examples=4)
+@contiguous.property("views of a tensor", points=3, draw=lambda st: st.integers(1, 4))
 def of_views(answer, rng, size):
     x = tg.zeros(sizes(rng, size + 1, 1, 4))
     views = {
@@ -137,7 +134,6 @@ predict_strides = Exercise(
     answer="strides",
     title="Predict strides",
     points=7,
-    minutes=7,
     difficulty=2,
     hints=(
         "`x` has the stride (6, 1). Which of the operations move strides, which multiply one, "
@@ -186,7 +182,6 @@ expand_geometry = Exercise(
     answer="expand_geometry",
     title="The geometry of expand",
     points=9,
-    minutes=13,
     difficulty=3,
     hints=(
         "Compare shape and sizes from the back: `new = len(sizes) - len(shape)` axes are new and "
@@ -226,7 +221,7 @@ def in_front(answer, rng):
     ]
 
 
-@expand_geometry.case("any shape", points=2, examples=4)
+@expand_geometry.property("any shape", points=2, draw=lambda st: st.integers(1, 4))
 def any_expansion(answer, rng, size):
     shape = sizes(rng, size, 1, 3)
     x = tg.zeros(shape).transpose(0, size - 1)
@@ -255,7 +250,6 @@ unfold_geometry = Exercise(
     answer="unfold_geometry",
     title="The geometry of unfold",
     points=7,
-    minutes=9,
     difficulty=2,
     hints=(
         "One axis changes, and one is added at the end. All others stay.",
@@ -279,7 +273,7 @@ def of_matrix(answer, rng):
     return [attempted(answer, (4, 6), (6, 1), 0, 2, 1), attempted(answer, (4, 6), (6, 1), 1, 3, 3)]
 
 
-@unfold_geometry.case("any tensor", points=2, examples=4)
+@unfold_geometry.property("any tensor", points=2, draw=lambda st: st.integers(1, 4))
 def any_unfold(answer, rng, size):
     x = tg.zeros(sizes(rng, size, 3, 7)).transpose(0, size - 1)
     dim = int(rng.integers(0, size))
@@ -303,7 +297,6 @@ count_cells = Exercise(
     answer="cells",
     title="Count the numbers in memory",
     points=5,
-    minutes=6,
     difficulty=1,
     hints=(
         "Call each function of `results`, and ask for the storage behind what it returns.",
@@ -335,7 +328,6 @@ predict_resize = Exercise(
     answer="after",
     title="Predict what resize_ leaves",
     points=6,
-    minutes=5,
     difficulty=2,
     hints=(
         "`resize_` reads the storage from the tensor's offset on, row by row, whatever the strides "

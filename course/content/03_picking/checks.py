@@ -36,7 +36,6 @@ count_classes = Exercise(
     answer="count",
     title="Repair a count",
     points=6,
-    minutes=7,
     difficulty=1,
     hints=(
         "Try it on labels that hold one class three times. What is written, and how often?",
@@ -62,7 +61,7 @@ def none_of_some(answer, rng):
     return counted(answer, tg.tensor([3, 1, 3]), 6)
 
 
-@count_classes.case("any labels", points=2, examples=4)
+@count_classes.property("any labels", points=2, draw=lambda st: st.integers(1, 4))
 def any_labels(answer, rng, size):
     labels = places(rng, size + 1, 2 * size)
     return counted(answer, tg.cat([labels, labels]), size + 1)
@@ -75,7 +74,6 @@ predict_gather = Exercise(
     answer="picks",
     title="Predict what is picked",
     points=6,
-    minutes=6,
     difficulty=1,
     hints=(
         "The result of `gather` has the shape of its index. Write that shape down first, with "
@@ -122,7 +120,6 @@ flat_places = Exercise(
     answer="flat_places",
     title="From an index to places in memory",
     points=9,
-    minutes=14,
     difficulty=3,
     hints=(
         "For each position of the index, its place is a sum with one term per axis: a coordinate "
@@ -163,7 +160,7 @@ def smaller_index(answer, rng):
     return [rows, placed(answer, (4, 5), 1, tg.tensor([[3], [1]]))]
 
 
-@flat_places.case("any shape", points=2, examples=4)
+@flat_places.property("any shape", points=2, draw=lambda st: st.integers(1, 4))
 def any_shape(answer, rng, size):
     shape = tuple(int(n) for n in rng.integers(2, 5, size=size))
     dim = int(rng.integers(0, size))
@@ -179,7 +176,6 @@ my_scatter = Exercise(
     answer="my_scatter",
     title="Write scatter",
     points=8,
-    minutes=10,
     difficulty=3,
     needs=("flat-places",),
     hints=(
@@ -225,7 +221,7 @@ def transposed(answer, rng):
     return written(answer, x, 1, tg.tensor([[2, 0], [1, 0]]), src)
 
 
-@my_scatter.case("any shape", points=2, examples=4)
+@my_scatter.property("any shape", points=2, draw=lambda st: st.integers(1, 4))
 def any_scatter(answer, rng, size):
     shape = tuple(int(n) for n in rng.integers(2, 4, size=size))
     dim = int(rng.integers(0, size))
@@ -242,7 +238,6 @@ predict_max = Exercise(
     answer="largest_of",
     title="Predict values and places",
     points=6,
-    minutes=6,
     difficulty=1,
     hints=(
         "`max(1)` goes along each row, `max(0)` down each column. `[0]` are values, `[1]` places.",
@@ -286,7 +281,6 @@ repair_accuracy = Exercise(
     answer="accuracy",
     title="Repair the accuracy",
     points=6,
-    minutes=8,
     difficulty=2,
     hints=(
         "Print `guesses` for four rows of three scores. Are these classes?",
@@ -314,7 +308,7 @@ def two_rows(answer, rng):
     return shared(answer, scores, tg.tensor([3, 0]))
 
 
-@repair_accuracy.case("any scores", points=2, examples=4)
+@repair_accuracy.property("any scores", points=2, draw=lambda st: st.integers(1, 4))
 def any_scores(answer, rng, size):
     scores = tg.tensor(rng.permuted(rng.random((3 + size, 2 + size)), axis=1) + 0.01)
     labels = scores.max(1)[1]
@@ -329,7 +323,6 @@ distances = Exercise(
     answer="distances",
     title="All distances by one product",
     points=7,
-    minutes=10,
     difficulty=2,
     hints=(
         "Three pieces: the squares of the points, a column; the products; the squares of the "
@@ -375,7 +368,7 @@ def square(answer, rng):
     return apart(answer, whole(rng, 3, 3), whole(rng, 3, 3))
 
 
-@distances.case("any sizes", points=2, examples=4)
+@distances.property("any sizes", points=2, draw=lambda st: st.integers(1, 4))
 def any_sizes(answer, rng, size):
     return apart(answer, whole(rng, size, 5 - size), whole(rng, 3, 5 - size))
 
@@ -387,7 +380,6 @@ count_numbers = Exercise(
     answer="measured",
     title="Measure the largest array",
     points=4,
-    minutes=5,
     difficulty=1,
     needs=("distances",),
     hints=(

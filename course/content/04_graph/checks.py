@@ -53,7 +53,6 @@ predict_flags = Exercise(
     answer="flags",
     title="Predict requires_grad and is_leaf",
     points=6,
-    minutes=5,
     difficulty=1,
     hints=(
         "First `requires_grad`: does one of the inputs require a gradient, and can the result "
@@ -88,7 +87,6 @@ result_flags = Exercise(
     answer="result_flags",
     title="Write the two rules",
     points=5,
-    minutes=6,
     difficulty=1,
     hints=(
         "Begin with volatile: one volatile input is enough. `any(...)` says whether there is one.",
@@ -127,7 +125,6 @@ record = Exercise(
     answer="record",
     title="Record an operation",
     points=9,
-    minutes=14,
     difficulty=2,
     needs=("result-flags",),
     hints=(
@@ -219,7 +216,6 @@ repair_evaluate = Exercise(
     answer="evaluate",
     title="Repair an evaluation",
     points=6,
-    minutes=8,
     difficulty=2,
     hints=(
         "What does `tg.is_grad_enabled()` say after the call? And what is the type of the result?",
@@ -275,7 +271,6 @@ nodes_of = Exercise(
     answer="nodes_of",
     title="Walk through a graph",
     points=8,
-    minutes=10,
     difficulty=2,
     hints=(
         "Keep a list that begins with the root. Go through it with `for node in nodes:` and append "
@@ -310,7 +305,7 @@ def with_none(answer, rng):
     return [walked(answer, root), list(answer(None))]
 
 
-@nodes_of.case("any graph", points=1, examples=6)
+@nodes_of.property("any graph", points=1, draw=lambda st: st.integers(1, 6))
 def any_graph(answer, rng, size):
     nodes = [Step("leaf")]
     for number in range(size):
@@ -343,7 +338,6 @@ count_nodes = Exercise(
     answer="measured",
     title="Measure a dynamic and an unrolled graph",
     points=4,
-    minutes=6,
     difficulty=1,
     needs=("nodes-of",),
     hints=(
@@ -372,7 +366,6 @@ names_reached = Exercise(
     answer="names_reached",
     title="Find the parameters behind a result",
     points=7,
-    minutes=9,
     difficulty=2,
     needs=("nodes-of",),
     hints=(
@@ -426,7 +419,6 @@ predict_volatile = Exercise(
     answer="old_and_new",
     title="Predict volatile and no_grad",
     points=5,
-    minutes=5,
     difficulty=2,
     hints=(
         "A volatile input makes the result volatile, and what is made of the result. It does "

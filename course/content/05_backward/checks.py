@@ -63,7 +63,6 @@ predict_next = Exercise(
     answer="order",
     title="Predict which step runs next",
     points=3,
-    minutes=3,
     difficulty=1,
     hints=(
         "Start with the loss. Which steps read `d`? Which read `a`?",
@@ -91,7 +90,6 @@ topological_order = Exercise(
     answer="topological_order",
     title="Put the graph in order",
     points=8,
-    minutes=12,
     difficulty=2,
     hints=(
         "First walk the whole graph once and count for each node how many times it is read. A "
@@ -162,7 +160,7 @@ def constants(answer, rng):
     return try_order(answer, Node("loss", None, Node("a", x, None), x))
 
 
-@topological_order.case("any graph", points=2, examples=12)
+@topological_order.property("any graph", points=2, draw=lambda st: st.integers(1, 12))
 def any_graph(answer, rng, size):
     return try_order(answer, random_graph(rng, size))
 
@@ -191,7 +189,6 @@ chain_rule = Exercise(
     answer="chain_rule",
     title="The chain rule on a graph",
     points=7,
-    minutes=8,
     difficulty=2,
     needs=("topological-order",),
     hints=(
@@ -237,7 +234,7 @@ def early_and_late(answer, rng):
     return try_slopes(answer, Node("loss", Node("c", b, slopes=(5.0,)), a, slopes=(1.0, 7.0)))
 
 
-@chain_rule.case("any graph", points=2, examples=10)
+@chain_rule.property("any graph", points=2, draw=lambda st: st.integers(1, 10))
 def any_slopes(answer, rng, size):
     return try_slopes(answer, random_graph(rng, size))
 
@@ -249,7 +246,6 @@ count_calls = Exercise(
     answer="measured",
     title="Measure what the order saves",
     points=4,
-    minutes=6,
     difficulty=2,
     needs=("topological-order",),
     hints=(
@@ -279,7 +275,6 @@ choose_gradient = Exercise(
     answer="gradient_for",
     title="Choose the argument of backward",
     points=8,
-    minutes=10,
     difficulty=3,
     hints=(
         "Write down the number that you want the slopes of, as a formula in the entries of `y`. "
@@ -348,7 +343,6 @@ unbroadcast = Exercise(
     answer="unbroadcast",
     title="Undo a broadcast",
     points=7,
-    minutes=10,
     difficulty=2,
     hints=(
         "A value that was used in many places gets the sum of what comes back from them. "
@@ -393,7 +387,7 @@ def to_number(answer, rng):
     return try_sum(answer, numbered(rng, 2, 2), ())
 
 
-@unbroadcast.case("both sorts at once, any shapes", points=2, examples=10)
+@unbroadcast.property("both sorts at once, any shapes", points=2, draw=lambda st: st.integers(1, 10))
 def any_shapes(answer, rng, size):
     shape = tuple(int(n) for n in rng.integers(1, 4, size=1 + size // 3))
     repeated = tuple(int(rng.integers(2, 4)) if n == 1 and rng.random() < 0.7 else n for n in shape)
@@ -408,7 +402,6 @@ predict_twice = Exercise(
     answer="twice",
     title="Predict what a second backward does",
     points=4,
-    minutes=4,
     difficulty=2,
     hints=(
         "The slope of `x * x` at 3 is 6. What does backward do with a leaf's gradient that is "
@@ -447,7 +440,6 @@ repair_training = Exercise(
     answer="train",
     title="Repair a training loop",
     points=6,
-    minutes=8,
     difficulty=2,
     hints=(
         "Run `train` for one step and look at `w`: did the loss get smaller?",
@@ -497,7 +489,6 @@ each_loss = Exercise(
     answer="slopes_of_each",
     title="Several losses, one graph",
     points=6,
-    minutes=8,
     difficulty=3,
     hints=(
         "Call `trunk(x)` once and keep its result. Each head turns that result into a loss.",
@@ -559,7 +550,6 @@ straight_through = Exercise(
     answer="straight_through",
     title="A value from one formula, a gradient from another",
     points=5,
-    minutes=8,
     difficulty=3,
     hints=(
         "The result has to be `x` plus something, so that the gradient passes to `x` with the "
@@ -604,7 +594,6 @@ my_backward = Exercise(
     answer="my_backward",
     title="Your own backward",
     points=8,
-    minutes=12,
     difficulty=3,
     needs=("topological-order",),
     hints=(

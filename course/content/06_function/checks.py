@@ -52,7 +52,6 @@ scaled_tanh = Exercise(
     answer="ScaledTanh",
     title="A tanh of any height",
     points=5,
-    minutes=8,
     difficulty=1,
     hints=(
         "Keep a tensor with `ctx.save_for_backward(...)`, and the number as an attribute: "
@@ -80,7 +79,7 @@ def plain_sum(answer, rng):
     return {"height": 2.5, "value": y.detach(), "gradient": x.grad}
 
 
-@scaled_tanh.case("any gradient that arrives, any height", points=2, examples=6)
+@scaled_tanh.property("any gradient that arrives, any height", points=2, draw=lambda st: st.integers(1, 6))
 def any_height(answer, rng, size):
     shape = tuple(int(n) for n in rng.integers(1, 4, size=1 + size // 3))
     return tanh_pass(answer, normal(rng, *shape), float(rng.uniform(-3, 3)), rng)
@@ -109,7 +108,6 @@ predict_node = Exercise(
     answer="node_says",
     title="Predict what a node says of itself",
     points=4,
-    minutes=4,
     difficulty=1,
     hints=(
         "`num_inputs` counts what stands between the brackets of `apply`, `num_outputs` what "
@@ -149,7 +147,6 @@ rotate = Exercise(
     answer="Rotate",
     title="Three inputs, two outputs",
     points=7,
-    minutes=12,
     difficulty=2,
     hints=(
         "The gradient of `x` has two terms: `gu` times the slope of u in x, which is cos, plus "
@@ -209,7 +206,6 @@ largest = Exercise(
     answer="Largest",
     title="The largest entry, in the old style",
     points=7,
-    minutes=12,
     difficulty=2,
     hints=(
         "Three ordinary methods: `__init__(self, dim)` keeps the number, `forward(self, x)` "
@@ -233,7 +229,7 @@ def of_rows(answer, rng):
     return {"values": values.detach(), "mask": mask.detach(), "gradient": x.grad}
 
 
-@largest.case("of any axis of any shape", points=3, examples=6)
+@largest.property("of any axis of any shape", points=3, draw=lambda st: st.integers(1, 6))
 def of_any_axis(answer, rng, size):
     shape = tuple(int(n) for n in rng.integers(2, 5, size=1 + size // 2))
     x, dim = normal(rng, *shape), int(rng.integers(len(shape)))
@@ -263,7 +259,6 @@ repair_swish = Exercise(
     answer="Swish",
     title="Repair a Swish",
     points=6,
-    minutes=8,
     difficulty=2,
     hints=(
         "Run it on a tensor and call backward. The first error message names one of the faults: "
@@ -293,7 +288,7 @@ def swish_weights(answer, rng):
     return swish_pass(answer, 1.0, rng, weights=True)
 
 
-@repair_swish.case("any beta", points=2, examples=4)
+@repair_swish.property("any beta", points=2, draw=lambda st: st.integers(1, 4))
 def swish_beta(answer, rng, size):
     return swish_pass(answer, float(rng.uniform(1.5, 3)), rng, weights=size > 2)
 
@@ -314,7 +309,6 @@ numeric_jacobian = Exercise(
     answer="numeric_jacobian",
     title="Slopes without backward",
     points=7,
-    minutes=12,
     difficulty=2,
     hints=(
         "One entry of x moves at a time. For each, call `f` twice: once with eps added there, "
@@ -372,7 +366,6 @@ find_wrong = Exercise(
     answer="errors",
     title="Find the wrong ones",
     points=6,
-    minutes=8,
     difficulty=2,
     needs=("numeric-jacobian",),
     hints=(
@@ -401,7 +394,6 @@ predict_second = Exercise(
     answer="seconds",
     title="Predict three second derivatives",
     points=4,
-    minutes=6,
     difficulty=3,
     hints=(
         "The first slope is 2y · s with y = x³ and s = 3x². For the second, differentiate this "
@@ -437,7 +429,6 @@ log_sum_exp = Exercise(
     answer="LogSumExp",
     title="A safe log-sum-exp",
     points=8,
-    minutes=15,
     difficulty=3,
     hints=(
         "`top = x.max(-1, keepdim=True)[0]` is the largest score of each row, in a shape that "
@@ -463,7 +454,7 @@ def small_scores(answer, rng):
     return lse_pass(answer, rng.standard_normal(4), rng)
 
 
-@log_sum_exp.case("rows of any shape", points=2, examples=4)
+@log_sum_exp.property("rows of any shape", points=2, draw=lambda st: st.integers(1, 4))
 def rows_of_scores(answer, rng, size):
     shape = tuple(int(n) for n in rng.integers(2, 4, size=1 + size // 2))
     return lse_pass(answer, rng.standard_normal(shape), rng)

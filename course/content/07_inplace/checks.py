@@ -33,7 +33,6 @@ predict_versions = Exercise(
     answer="versions",
     title="Predict the versions",
     points=4,
-    minutes=4,
     difficulty=1,
     hints=(
         "First say who shares a counter with `a`: a view does, `detach()` does. `.data` and "
@@ -62,7 +61,6 @@ buffer = Exercise(
     answer="Buffer",
     title="Memory that counts its changes",
     points=8,
-    minutes=12,
     difficulty=2,
     hints=(
         "The counter is a list of one number. A new buffer makes a new list, `[0]`; a buffer that "
@@ -125,7 +123,7 @@ def buffer_clone(answer, rng):
     return state(b=b, other=other)
 
 
-@buffer.case("any sequence of changes", points=1, examples=8)
+@buffer.property("any sequence of changes", points=1, draw=lambda st: st.integers(1, 8))
 def buffer_any(answer, rng, size):
     buffers = [answer(np.zeros(4))]
     for _ in range(2 * size):
@@ -150,7 +148,6 @@ saved_tensor = Exercise(
     answer="SavedTensor",
     title="Saved, with a note of the version",
     points=6,
-    minutes=10,
     difficulty=2,
     hints=(
         "Keep two things at the start: the tensor, and the number `tensor._version`.",
@@ -231,7 +228,6 @@ predict_raises = Exercise(
     answer="raises",
     title="Predict what is refused, and when",
     points=6,
-    minutes=8,
     difficulty=2,
     hints=(
         "Ask three questions of each program. Is the changed tensor a leaf, or one of several "
@@ -271,7 +267,6 @@ open_doors = Exercise(
     answer="gradients",
     title="Measure what comes through the doors",
     points=5,
-    minutes=8,
     difficulty=2,
     hints=(
         "For each door make `x` anew, so that no gradient of the door before is in it.",
@@ -304,7 +299,6 @@ repair_step = Exercise(
     answer="train_step",
     title="Repair a training step",
     points=7,
-    minutes=10,
     difficulty=3,
     hints=(
         "`tanh` saves its result, and `hidden += x` overwrites it. What makes a new tensor "
@@ -356,7 +350,6 @@ clip_in_place = Exercise(
     answer="Clip",
     title="Clip in place",
     points=6,
-    minutes=10,
     difficulty=2,
     hints=(
         "`x.clamp_(-limit, limit)` changes x in place. After it, tell the engine: "
@@ -409,7 +402,6 @@ predict_views = Exercise(
     answer="rewritten",
     title="Predict changes through views",
     points=5,
-    minutes=8,
     difficulty=3,
     hints=(
         "First the values. `h` starts as a table of threes; the row and the column are windows "
@@ -445,7 +437,6 @@ guarded = Exercise(
     answer="Guarded",
     title="Your guard in a Function",
     points=8,
-    minutes=12,
     difficulty=3,
     needs=("saved-tensor",),
     hints=(

@@ -25,7 +25,6 @@ predict_hooks = Exercise(
     answer="grads",
     title="Predict what hooks do to a gradient",
     points=4,
-    minutes=5,
     difficulty=1,
     hints=(
         "`y` is 4, so the gradient that arrives at `y` is 8. The first hook gets it, and the "
@@ -59,7 +58,6 @@ my_hooks = Exercise(
     answer="Hooks",
     title="Register, run and remove",
     points=9,
-    minutes=12,
     difficulty=2,
     hints=(
         "Keep the hooks in a dict from a number to the function. A dict keeps the order in which "
@@ -138,7 +136,6 @@ clipping = Exercise(
     answer="clipping",
     title="A hook that bounds a gradient",
     points=6,
-    minutes=8,
     difficulty=1,
     hints=(
         "`clipping(limit)` returns a function of one argument. Define it inside and return it.",
@@ -189,7 +186,6 @@ feature_maps = Exercise(
     answer="feature_maps",
     title="Repair the grabbing of feature maps",
     points=8,
-    minutes=10,
     difficulty=2,
     hints=(
         "A function that is made in a loop looks up the name `name` when it *runs*, and by then "
@@ -242,7 +238,6 @@ predict_firing = Exercise(
     answer="fired",
     title="Predict who is called when",
     points=4,
-    minutes=5,
     difficulty=2,
     hints=(
         "The inner module is called by the forward of the outer one, so all that belongs to that "
@@ -272,7 +267,6 @@ count_hooks = Exercise(
     answer="called",
     title="Count the calls of hooks",
     points=5,
-    minutes=8,
     difficulty=2,
     hints=(
         "Make a `Thrice()` and hang three hooks on it: `net.fc.register_forward_hook`, "
@@ -307,7 +301,6 @@ score_gradient = Exercise(
     answer="score_gradient",
     title="The gradient of a draw",
     points=7,
-    minutes=10,
     difficulty=3,
     hints=(
         "log softmax(z)[a] is z[a] minus the logarithm of the sum of all exp(z). Differentiate "
@@ -330,7 +323,7 @@ def equal(answer, rng):
     return drawn(answer, tg.zeros(4), 1, 1.0)
 
 
-@score_gradient.case("any logits, any reward", points=3, examples=6)
+@score_gradient.property("any logits, any reward", points=3, draw=lambda st: st.integers(1, 6))
 def any_draw(answer, rng, size):
     reward = round(float(rng.standard_normal()) * 3, 2)
     return drawn(answer, normal(rng, size + 1), int(rng.integers(size + 1)), reward)
@@ -355,7 +348,6 @@ play = Exercise(
     answer="play",
     title="Learn from rewards alone",
     points=8,
-    minutes=12,
     difficulty=3,
     needs=("score-gradient",),
     hints=(

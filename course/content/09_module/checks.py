@@ -24,7 +24,6 @@ repair_net = Exercise(
     answer="Units",
     title="Repair the class of a network",
     points=7,
-    minutes=8,
     difficulty=1,
     hints=(
         "Make one, `Units(2, 3, 1)`, and read the errors: the first is in `__init__`. `super` "
@@ -78,7 +77,6 @@ predict_filed = Exercise(
     answer="filed",
     title="Predict what is filed",
     points=5,
-    minutes=5,
     difficulty=2,
     hints=(
         "Go through the lines and ask of each value: of which class is it? Only parameters, "
@@ -108,7 +106,6 @@ predict_modes = Exercise(
     answer="training",
     title="Predict the modes",
     points=3,
-    minutes=3,
     difficulty=1,
     hints=(
         "`eval()` walks over the whole tree and sets every flag to False.",
@@ -141,7 +138,6 @@ count_trained = Exercise(
     answer="counts",
     title="Measure what a plain list costs",
     points=5,
-    minutes=8,
     difficulty=2,
     hints=(
         "For both ways to keep layers: make the net, then a list of the 8 tensors, `[tensor for "
@@ -172,7 +168,6 @@ load_matching = Exercise(
     answer="load_matching",
     title="Load what fits",
     points=6,
-    minutes=9,
     difficulty=2,
     hints=(
         "`net.state_dict()` has the names and shapes that are wanted. Compare each item of `saved` "
@@ -237,7 +232,6 @@ my_module = Exercise(
     answer="Module",
     title="Assigning is registering",
     points=9,
-    minutes=14,
     difficulty=3,
     hints=(
         "`__init__` has to make the two dicts without an assignment, which would call your "
@@ -341,7 +335,6 @@ my_walk = Exercise(
     answer="named_parameters",
     title="Walk over the tree",
     points=6,
-    minutes=9,
     difficulty=2,
     hints=(
         "The parameters of the module itself are the items of `module._parameters`. Those of a "
@@ -416,7 +409,6 @@ my_state = Exercise(
     answer=("state_dict", "load_state_dict"),
     title="State out, state in",
     points=8,
-    minutes=12,
     difficulty=2,
     needs=("my-walk",),
     hints=(

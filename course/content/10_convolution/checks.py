@@ -33,7 +33,6 @@ predict_impulse = Exercise(
     answer="impulse",
     title="Predict what an impulse gives",
     points=4,
-    minutes=4,
     difficulty=1,
     hints=(
         "Lay the kernel on the first three points, 0 0 1. Which of its weights meets the 1?",
@@ -71,7 +70,6 @@ output_size = Exercise(
     answer="output_size",
     title="The output size",
     points=4,
-    minutes=5,
     difficulty=1,
     hints=(
         "How many points does the kernel span? `dilation * (kernel - 1) + 1`.",
@@ -92,7 +90,7 @@ def stride_and_padding(answer, rng):
     return {repr(four): answer(*four) for four in given}
 
 
-@output_size.case("anything, with dilation", points=2, examples=8)
+@output_size.property("anything, with dilation", points=2, draw=lambda st: st.integers(1, 8))
 def any_size(answer, rng, size):
     kernel, stride, padding = pick(rng, 2, 5), pick(rng, 1, 5), pick(rng, 0, 4)
     dilation = pick(rng, 2, 4)
@@ -108,7 +106,6 @@ conv1d = Exercise(
     answer="conv1d",
     title="conv1d with loops",
     points=7,
-    minutes=12,
     difficulty=2,
     needs=("output-size",),
     hints=(
@@ -153,7 +150,7 @@ def dilated(answer, rng):
     return try_conv1d(answer, *arrays(rng, (1, 8), (1, 1, 3), (1,)), 1, 0, 3)
 
 
-@conv1d.case("everything at once", points=2, examples=5)
+@conv1d.property("everything at once", points=2, draw=lambda st: st.integers(1, 5))
 def everything(answer, rng, size):
     c, o, kernel, dilation = (pick(rng, 1, 4) for _ in range(4))
     length = dilation * (kernel - 1) + size
@@ -168,7 +165,6 @@ grouped = Exercise(
     answer="grouped",
     title="Repair the grouped convolution",
     points=6,
-    minutes=8,
     difficulty=2,
     hints=(
         "Which input channels belong to group 0 if there are 4 of them and 2 groups? The bundles "
@@ -217,7 +213,6 @@ predict_shapes = Exercise(
     answer="shapes",
     title="Predict shapes",
     points=6,
-    minutes=6,
     difficulty=2,
     hints=(
         "The output has the batch of the input, the channels of the layer, and sizes by the "
@@ -256,7 +251,6 @@ im2col = Exercise(
     answer="im2col",
     title="Windows as columns",
     points=8,
-    minutes=12,
     difficulty=3,
     hints=(
         "First the padding: `F.pad(x, (padding, padding, padding, padding))` puts zeros left, "
@@ -300,7 +294,7 @@ def columns_with_padding(answer, rng):
     return try_im2col(answer, whole(rng, 1, 1, 2, 2), (2, 2), 1, 1)
 
 
-@im2col.case("anything", points=1, examples=5)
+@im2col.property("anything", points=1, draw=lambda st: st.integers(1, 5))
 def any_columns(answer, rng, size):
     kernel = pick(rng, 1, 4), pick(rng, 1, 4)
     x = whole(rng, pick(rng, 1, 3), pick(rng, 1, 4), kernel[0] + size, kernel[1] + pick(rng, 0, 3))
@@ -314,7 +308,6 @@ col2im = Exercise(
     answer="col2im",
     title="Columns added up to a picture",
     points=7,
-    minutes=12,
     difficulty=3,
     needs=("output-size",),
     hints=(
@@ -365,7 +358,7 @@ def unread(answer, rng):
     return try_col2im(answer, rng, (1, 1, 5, 6), (2, 2), 3)
 
 
-@col2im.case("anything", points=1, examples=5)
+@col2im.property("anything", points=1, draw=lambda st: st.integers(1, 5))
 def any_image(answer, rng, size):
     kernel = pick(rng, 1, 4), pick(rng, 1, 4)
     shape = pick(rng, 1, 3), pick(rng, 1, 3), kernel[0] + size, kernel[1] + pick(rng, 0, 3)
@@ -379,7 +372,6 @@ conv_function = Exercise(
     answer="Conv",
     title="Conv2d as a Function",
     points=9,
-    minutes=18,
     difficulty=3,
     needs=("output-size", "im2col", "col2im"),
     hints=(
@@ -432,7 +424,7 @@ def input_gradient(answer, rng):
     return {"given": {**given, "g": g}, "gradient of x": x.grad}
 
 
-@conv_function.case("both, with stride and padding", points=2, examples=3)
+@conv_function.property("both, with stride and padding", points=2, draw=lambda st: st.integers(1, 3))
 def both_gradients(answer, rng, size):
     shapes = (2, 2, 3 + size, 4), (2, 2, 3, 2)
     given, x, weight, y = try_conv(answer, rng, *shapes, pick(rng, 1, 4), pick(rng, 1, 3))
@@ -448,7 +440,6 @@ overlaps = Exercise(
     answer="overlaps",
     title="Count the overlaps",
     points=4,
-    minutes=7,
     difficulty=2,
     hints=(
         "`F.conv_transpose2d(tg.ones(1, 1, 8, 8), tg.ones(1, 1, k, k), stride=stride)` adds a 1 "
@@ -481,7 +472,6 @@ pixel_shuffle = Exercise(
     answer="pixel_shuffle",
     title="Channels into pixels",
     points=5,
-    minutes=8,
     difficulty=2,
     hints=(
         "Split the channels: `x.reshape(n, c // r**2, r, r, h, w)`. The first r counts the rows of "

@@ -41,7 +41,6 @@ pool_size = Exercise(
     answer="pool_size",
     title="The size of a pooling",
     points=6,
-    minutes=8,
     difficulty=2,
     hints=(
         "If no stride is given it is the kernel size. Then begin as in lesson 10: what is left "
@@ -60,7 +59,7 @@ def side_by_side(answer, rng):
     return [answer(6, 2), answer(7, 2), answer(9, 4), answer(3, 3), answer(9, 2, dilation=2)]
 
 
-@pool_size.case("stride, padding and dilation", points=2, examples=6)
+@pool_size.property("stride, padding and dilation", points=2, draw=lambda st: st.integers(1, 6))
 def all_sizes(answer, rng, size):
     kernel, dilation = pick(rng, 2, 5), pick(rng, 1, 4)
     given = {"kernel": kernel, "stride": pick(rng, 1, 4), "padding": pick(rng, 0, kernel // 2 + 1)}
@@ -88,7 +87,6 @@ predict_pools = Exercise(
     answer="pools",
     title="Predict what a pooling gives",
     points=5,
-    minutes=5,
     difficulty=1,
     hints=(
         "Without a stride the windows lie side by side. How many windows of 3 are there on 7 "
@@ -127,7 +125,6 @@ max_pool = Exercise(
     answer="max_pool",
     title="Max pooling with indices",
     points=8,
-    minutes=14,
     difficulty=3,
     hints=(
         "`x.unfold(2, kernel, stride).unfold(3, kernel, stride)` has the axes N, C, P, Q, kernel, "
@@ -165,7 +162,7 @@ def pooled_several(answer, rng):
     return try_max_pool(answer, distinct(rng, 2, 3, 2, 4), 2, 2)
 
 
-@max_pool.case("windows that overlap or lie apart", points=2, examples=4)
+@max_pool.property("windows that overlap or lie apart", points=2, draw=lambda st: st.integers(1, 4))
 def other_strides(answer, rng, size):
     return try_max_pool(
         answer, distinct(rng, 1, 1, 3 + size, 5), 3 if size % 2 else 2, 3 - size % 3
@@ -193,7 +190,6 @@ unpool = Exercise(
     answer="unpool",
     title="Put the values back",
     points=6,
-    minutes=8,
     difficulty=2,
     hints=(
         "Make zeros of the shape (N, C, H · W), since the indices count in the flattened picture.",
@@ -252,7 +248,6 @@ adaptive_windows = Exercise(
     answer="adaptive_windows",
     title="Adaptive windows",
     points=4,
-    minutes=6,
     difficulty=2,
     hints=(
         "For each i from 0 to count - 1: where does the window begin, and where does it end?",
@@ -284,7 +279,6 @@ normalise = Exercise(
     answer="normalise",
     title="Repair batch norm",
     points=6,
-    minutes=10,
     difficulty=2,
     hints=(
         "Which numbers share a mean? Those of a channel, in all pictures at all points: axes 0, 2 "
@@ -334,7 +328,6 @@ predict_running = Exercise(
     answer="running",
     title="Predict the running statistics",
     points=5,
-    minutes=5,
     difficulty=2,
     hints=(
         "They begin at 0 and 1. The batch moves them by a tenth of the way to its own mean and "
@@ -373,7 +366,6 @@ update_running = Exercise(
     answer="update_running",
     title="Keep running statistics",
     points=5,
-    minutes=7,
     difficulty=2,
     hints=(
         "First the batch's own mean and variance for each channel, over the axes 0, 2 and 3.",
@@ -397,7 +389,7 @@ def update_one(answer, rng):
     return try_update(answer, rng, (2, 1, 1, 2), 0.1)
 
 
-@update_running.case("several channels, other momenta", points=3, examples=3)
+@update_running.property("several channels, other momenta", points=3, draw=lambda st: st.integers(1, 3))
 def update_several(answer, rng, size):
     return try_update(answer, rng, (1 + size, 3, 2, 2), (0.5, 0.1, 0.25)[size - 1])
 
@@ -409,7 +401,6 @@ batch_norm = Exercise(
     answer="Norm",
     title="Batch norm as a Function",
     points=9,
-    minutes=16,
     difficulty=3,
     hints=(
         "With `keepdim=True` mean and variance keep the shape (1, C, 1, 1) and fit x as they are. "
@@ -459,7 +450,7 @@ def input_gradient(answer, rng):
     return gradient(answer, rng, 0)
 
 
-@batch_norm.case("the gradient of x, other shapes", points=1, examples=3)
+@batch_norm.property("the gradient of x, other shapes", points=1, draw=lambda st: st.integers(1, 3))
 def input_gradients(answer, rng, size):
     return gradient(answer, rng, 0, (2, size, 1 + size, 2), 1e-3)
 
@@ -471,7 +462,6 @@ reach = Exercise(
     answer="reach",
     title="Count what one number reaches",
     points=5,
-    minutes=7,
     difficulty=2,
     hints=(
         "Make each layer once, with `make()`, and call it on both tensors.",

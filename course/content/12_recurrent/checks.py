@@ -24,7 +24,6 @@ rnn_cell = Exercise(
     answer="rnn_cell",
     title="One step of a recurrent network",
     points=4,
-    minutes=5,
     difficulty=1,
     hints=(
         "Two linear layers, one for the input and one for the state. Their sum goes through one "
@@ -68,7 +67,6 @@ over_time = Exercise(
     answer="over_time",
     title="The loop over time",
     points=5,
-    minutes=7,
     difficulty=2,
     hints=(
         "`for x in xs:` goes through the steps. The state that a step returns is given to the "
@@ -122,7 +120,6 @@ predict_shapes = Exercise(
     answer="shapes",
     title="Predict the shapes",
     points=7,
-    minutes=8,
     difficulty=2,
     hints=(
         "The first axis of `h` and `c` is the number of layers times the number of directions, "
@@ -160,7 +157,6 @@ bptt = Exercise(
     answer="bptt",
     title="Back through time by hand",
     points=8,
-    minutes=14,
     difficulty=3,
     hints=(
         "Go through the steps from the last to the first and keep one vector: what comes back "
@@ -200,7 +196,7 @@ def at_middle(answer, rng):
     return through_time(answer, rng, 3, 2, direct=1)
 
 
-@bptt.case("the loss looks at all steps", points=2, examples=4)
+@bptt.property("the loss looks at all steps", points=2, draw=lambda st: st.integers(1, 4))
 def at_all(answer, rng, size):
     return through_time(answer, rng, size + 1, 1 + size % 3)
 
@@ -220,7 +216,6 @@ vanish = Exercise(
     answer="faint",
     title="Measure how far a gradient reaches",
     points=5,
-    minutes=6,
     difficulty=2,
     hints=(
         "`lengths = reach(network(kind))` is a list of 60 numbers; `lengths[0]` belongs to the "
@@ -255,7 +250,6 @@ lstm_cell = Exercise(
     answer="lstm_cell",
     title="One step of an LSTM",
     points=8,
-    minutes=12,
     difficulty=2,
     hints=(
         "Begin as in `rnn_cell`, without the tanh. The result is (N, 4 H): the four gates stand "
@@ -284,7 +278,7 @@ def from_any(answer, rng):
     return list(cell_step(answer, rng, 4, 4, 4))
 
 
-@lstm_cell.case("other sizes", points=1, examples=4)
+@lstm_cell.property("other sizes", points=1, draw=lambda st: st.integers(1, 4))
 def other_sizes(answer, rng, size):
     return list(cell_step(answer, rng, 1 + size % 2, 2, size))
 
@@ -315,7 +309,6 @@ repair_pieces = Exercise(
     answer="train_in_pieces",
     title="Repair: a long sequence in pieces",
     points=7,
-    minutes=10,
     difficulty=3,
     hints=(
         "The error comes from the second `backward`. Which part of the graph does it walk a "
@@ -371,7 +364,6 @@ embedding_gradient = Exercise(
     answer="embedding_gradient",
     title="The gradient of a table",
     points=7,
-    minutes=10,
     difficulty=2,
     hints=(
         "Start with `np.zeros((rows, grad.shape[-1]))` and flatten both: "
@@ -395,7 +387,7 @@ def again(answer, rng):
     return answer(np.array([2, 0, 2, 2]), rng.standard_normal((4, 2)), 4)
 
 
-@embedding_gradient.case("row numbers of any shape", points=1, examples=4)
+@embedding_gradient.property("row numbers of any shape", points=1, draw=lambda st: st.integers(1, 4))
 def any_shape(answer, rng, size):
     shape = (2, 3, 2)[: 1 + size % 3]
     ids, grad = rng.integers(0, 5, size=shape), rng.standard_normal((*shape, 3))
@@ -421,7 +413,6 @@ last_step = Exercise(
     answer="last_step",
     title="The last real step",
     points=6,
-    minutes=8,
     difficulty=2,
     hints=(
         "A sequence of length 3 has its last step at place 2.",

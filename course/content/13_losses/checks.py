@@ -31,7 +31,6 @@ predict_reductions = Exercise(
     answer="reductions",
     title="Predict what a reduction gives",
     points=5,
-    minutes=5,
     difficulty=1,
     hints=(
         "Write down the four squared errors. Two of them are 0.",
@@ -71,7 +70,6 @@ limits = Exercise(
     answer="limits",
     title="Measure where softmax breaks",
     points=6,
-    minutes=8,
     difficulty=2,
     hints=(
         "Make `tg.tensor([n + 1.0, 0.0], dtype=...)`, apply the function, and count n up as long "
@@ -100,7 +98,6 @@ log_softmax = Exercise(
     answer=("logsumexp", "log_softmax"),
     title="Log-sum-exp and log-softmax",
     points=9,
-    minutes=12,
     difficulty=2,
     hints=(
         "`x.max(dim, keepdim=True)[0]` is the largest score of each row, in a shape that "
@@ -126,7 +123,7 @@ def lse_hard(answer, rng):
     return {"x": x, "logsumexp": answer.logsumexp(x, 1)}
 
 
-@log_softmax.case("log_softmax along any dim", points=2, examples=3)
+@log_softmax.property("log_softmax along any dim", points=2, draw=lambda st: st.integers(1, 3))
 def ls_small(answer, rng, size):
     x = normal(rng, *([2, 2, 2][:size]))
     dim = size - 1 if size < 3 else 1
@@ -153,7 +150,6 @@ predict_weights = Exercise(
     answer="weighted",
     title="Predict what a weighted mean divides by",
     points=5,
-    minutes=6,
     difficulty=2,
     hints=(
         "The losses of the first three rows are 2, 1 and 6. Each is multiplied by the weight of "
@@ -187,7 +183,6 @@ nll_loss = Exercise(
     answer="nll_loss",
     title="The negative log-likelihood",
     points=9,
-    minutes=14,
     difficulty=2,
     hints=(
         "`log_p.gather(1, target.unsqueeze(1)).squeeze(1)` picks one entry from each row. Minus it "
@@ -249,7 +244,7 @@ def nll_weights(answer, rng):
     }
 
 
-@nll_loss.case("weights and ignored targets, and the gradient", points=2, examples=4)
+@nll_loss.property("weights and ignored targets, and the gradient", points=2, draw=lambda st: st.integers(1, 4))
 def nll_all(answer, rng, size):
     log_p = log_probabilities(rng, size + 1, 3).requires_grad_()
     target = classes(rng, size + 1, 3, ignored=[0] if size > 1 else [])
@@ -265,7 +260,6 @@ cross_entropy = Exercise(
     answer="CrossEntropy",
     title="Cross entropy with its one-line gradient",
     points=9,
-    minutes=12,
     difficulty=3,
     needs=("log-softmax", "nll-loss"),
     hints=(
@@ -303,7 +297,7 @@ def cross_one(answer, rng):
     return try_cross(answer, normal(rng, 1, 3, requires_grad=True), classes(rng, 1, 3))
 
 
-@cross_entropy.case("the gradient of several", points=2, examples=3)
+@cross_entropy.property("the gradient of several", points=2, draw=lambda st: st.integers(1, 3))
 def cross_several(answer, rng, size):
     n = size + 1
     return try_cross(answer, normal(rng, n, 3, requires_grad=True), classes(rng, n, 3))
@@ -328,7 +322,6 @@ smoothing = Exercise(
     answer="smoothed_cross_entropy",
     title="Label smoothing",
     points=6,
-    minutes=8,
     difficulty=2,
     needs=("log-softmax", "nll-loss"),
     hints=(
@@ -361,7 +354,7 @@ def all_of_it(answer, rng):
     return try_smoothing(answer, rng, 1.0, n=2, c=3)
 
 
-@smoothing.case("any share, any number of classes", points=2, examples=4)
+@smoothing.property("any share, any number of classes", points=2, draw=lambda st: st.integers(1, 4))
 def any_share(answer, rng, size):
     return try_smoothing(answer, rng, 0.2 * size, n=size, c=size + 2)
 
@@ -379,7 +372,6 @@ repair_average = Exercise(
     answer="average_loss",
     title="Repair an average of averages",
     points=6,
-    minutes=8,
     difficulty=2,
     hints=(
         "Two batches of 4 and 1 samples: how much does the last sample count in the mean of their "

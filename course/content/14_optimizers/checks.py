@@ -38,7 +38,6 @@ descent = Exercise(
     answer="Descent",
     title="An optimizer of your own",
     points=8,
-    minutes=10,
     difficulty=2,
     hints=(
         'Two loops: `for group in self.param_groups` and in it `for p in group["params"]`.',
@@ -120,7 +119,6 @@ edge = Exercise(
     answer="measured",
     title="Measure where descent diverges",
     points=6,
-    minutes=10,
     difficulty=2,
     hints=(
         "`path(lr, momentum, steps=151)` gives x before each step: entry n is x after n steps.",
@@ -154,7 +152,6 @@ predict_steps = Exercise(
     answer="after",
     title="Predict two steps",
     points=6,
-    minutes=6,
     difficulty=2,
     hints=(
         "Write v after each step, then w. Without momentum v is the gradient: 1 − 0.2 − 0.2.",
@@ -234,7 +231,6 @@ momentum = Exercise(
     answer="Momentum",
     title="Momentum",
     points=8,
-    minutes=10,
     difficulty=2,
     hints=(
         '`state` is empty at the first step: `if "v" not in state`. Then v is the gradient.',
@@ -285,7 +281,6 @@ adam = Exercise(
     answer="Adam",
     title="Adam",
     points=10,
-    minutes=15,
     difficulty=3,
     hints=(
         'Three things are kept in state: the count of steps and the two means. `state.get("m", '
@@ -343,7 +338,6 @@ repair_decay = Exercise(
     answer="AdamW",
     title="Repair a weight decay",
     points=5,
-    minutes=6,
     difficulty=2,
     needs=("adam",),
     hints=(
@@ -386,7 +380,6 @@ predict_groups = Exercise(
     answer="groups",
     title="Predict what groups and state hold",
     points=6,
-    minutes=6,
     difficulty=2,
     hints=(
         "A group takes the settings that it doesn't name from those that were given for all.",
@@ -426,7 +419,6 @@ clip = Exercise(
     answer="clip_grad_norm",
     title="Clip a gradient",
     points=7,
-    minutes=10,
     difficulty=2,
     hints=(
         "Collect the gradients in a list first, without those that are None: a generator can be "
@@ -492,7 +484,6 @@ schedule = Exercise(
     answer="warmup_cosine",
     title="A schedule: warm-up and cosine",
     points=5,
-    minutes=8,
     difficulty=2,
     hints=(
         "Two cases: `if step < warmup` for the straight line, else the cosine.",

@@ -35,7 +35,6 @@ predict_batches = Exercise(
     answer="counted",
     title="Predict the batches",
     points=5,
-    minutes=5,
     difficulty=1,
     hints=(
         "1,438 is 22 times 64 and a rest.",
@@ -70,7 +69,6 @@ my_batches = Exercise(
     answer="batches",
     title="A loader of your own",
     points=8,
-    minutes=10,
     difficulty=2,
     hints=(
         "Make the order first: `list(range(len(dataset)))`, or `tg.randperm(len(dataset))"
@@ -166,7 +164,6 @@ train_epoch = Exercise(
     answer="train_epoch",
     title="The loop of an epoch",
     points=7,
-    minutes=8,
     difficulty=2,
     hints=(
         "`for i, (inputs, labels) in enumerate(loader):` and in it the five lines, in their order.",
@@ -229,7 +226,6 @@ confusion = Exercise(
     answer="confusion",
     title="What is taken for what",
     points=8,
-    minutes=10,
     difficulty=2,
     hints=(
         "`model(inputs).argmax(1)` is the predicted class of each sample. Go through labels and "
@@ -302,7 +298,6 @@ repair_epoch = Exercise(
     answer="one_epoch",
     title="Repair: three faults that run",
     points=8,
-    minutes=10,
     difficulty=3,
     hints=(
         "Backward adds to the gradients that are there. Which line takes the old ones away?",
@@ -357,7 +352,6 @@ overfit = Exercise(
     answer="found",
     title="Measure what learning by heart costs",
     points=6,
-    minutes=8,
     difficulty=2,
     hints=(
         "`for network, _, _ in noisy_training(120):` gives the network after each epoch. Note its "
@@ -392,7 +386,6 @@ take_over = Exercise(
     answer="take_over",
     title="Take layers over and freeze them",
     points=8,
-    minutes=10,
     difficulty=3,
     hints=(
         "`name.split('.')[0] in layers` says whether an entry belongs to one of the layers. "
@@ -469,7 +462,6 @@ predict_frozen = Exercise(
     answer="step",
     title="Predict what a frozen layer does",
     points=5,
-    minutes=5,
     difficulty=2,
     hints=(
         "Freezing says: no gradient for this parameter. What does the optimizer do with a "

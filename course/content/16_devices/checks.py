@@ -27,7 +27,6 @@ predict_devices = Exercise(
     answer="lies",
     title="Predict where results lie",
     points=7,
-    minutes=6,
     difficulty=1,
     hints=(
         "`.cuda()` of a tensor returns another tensor. That of a module moves its parameters.",
@@ -71,7 +70,6 @@ scatter_gather = Exercise(
     answer=("my_scatter", "my_gather"),
     title="Cut a batch, and put it together",
     points=7,
-    minutes=10,
     difficulty=2,
     hints=(
         "First the size of a part: the number of samples divided by n, rounded up. "
@@ -120,7 +118,7 @@ def way_back(answer, rng):
     return {"value": doubled.detach(), "gradient": x.grad}
 
 
-@scatter_gather.case("any sizes", points=1, examples=8)
+@scatter_gather.property("any sizes", points=1, draw=lambda st: st.integers(1, 8))
 def any_sizes(answer, rng, size):
     n = int(rng.integers(1, 6))
     seen = cut(answer, (size, 2), n)
@@ -134,7 +132,6 @@ replica_gradients = Exercise(
     answer="replica_gradients",
     title="Sum the gradients of replicas",
     points=7,
-    minutes=10,
     difficulty=2,
     needs=("scatter-gather",),
     hints=(
@@ -192,7 +189,6 @@ mean_gradients = Exercise(
     answer="mean_gradients",
     title="The mean over all samples",
     points=6,
-    minutes=8,
     difficulty=2,
     hints=(
         "`zip(*gradients)` gives for each parameter what all ranks have for it.",
@@ -245,7 +241,6 @@ my_share = Exercise(
     answer="my_share",
     title="Each rank its share",
     points=8,
-    minutes=12,
     difficulty=2,
     hints=(
         "Make the whole order first, the same on all ranks. Every entry from `rank` on in steps of "
@@ -308,7 +303,7 @@ def left_alone(answer, rng):
     return {"shares": shares, "the next random numbers": after, "the same": shares == again}
 
 
-@my_share.case("any sizes", points=1, examples=8)
+@my_share.property("any sizes", points=1, draw=lambda st: st.integers(1, 8))
 def any_share(answer, rng, size):
     ranks, epoch = int(rng.integers(1, 5)), int(rng.integers(4))
     return all_shares(answer, size, ranks, epoch=epoch, drop_last=bool(rng.integers(2)))
@@ -321,7 +316,6 @@ ring_sum = Exercise(
     answer="ring_sum",
     title="All-reduce on a ring",
     points=9,
-    minutes=18,
     difficulty=3,
     hints=(
         "Cut each row into n pieces: `[row[i * size : (i + 1) * size] for i in range(n)]`. Work on "
@@ -393,7 +387,7 @@ def alone(answer, rng):
     return go_round(answer, rng, 1, 2)
 
 
-@ring_sum.case("any number of ranks", points=1, examples=5)
+@ring_sum.property("any number of ranks", points=1, draw=lambda st: st.integers(1, 5))
 def any_ring(answer, rng, size):
     return go_round(answer, rng, size, int(rng.integers(1, 4)))
 
@@ -405,7 +399,6 @@ count_sent = Exercise(
     answer="busiest",
     title="Measure what the ring saves",
     points=4,
-    minutes=6,
     difficulty=1,
     needs=("ring-sum",),
     hints=(
@@ -440,7 +433,6 @@ repair_ranks = Exercise(
     answer="train_ranks",
     title="Repair: three faults of ranks",
     points=7,
-    minutes=12,
     difficulty=3,
     needs=("mean-gradients",),
     hints=(

@@ -9,7 +9,6 @@ double = Exercise(
     answer="double",
     title="Twice",
     points=3,
-    minutes=2,
     difficulty=1,
     hints=("Add x to itself.", "Two times x.", "return 2 * x"),
 )
@@ -20,7 +19,7 @@ def number(answer, rng):
     return answer(float(rng.integers(3, 99)))
 
 
-@double.case("any array", points=2, examples=4)
+@double.property("any array", points=2, draw=lambda st: st.integers(1, 4))
 def any_array(answer, rng, size):
     x = rng.standard_normal((size, 3)).astype(np.float32)
     return {"given": x.copy(), "result": answer(x), "x afterwards": x}
@@ -31,7 +30,6 @@ quadruple = Exercise(
     answer="quadruple",
     title="Four times",
     points=2,
-    minutes=2,
     difficulty=2,
     needs=("double",),
     hints=("Use double.", "Use it twice.", "double(double(x))"),
@@ -48,7 +46,6 @@ predict = Exercise(
     answer="prediction",
     title="Predict a shape",
     points=2,
-    minutes=1,
     difficulty=1,
     hints=("What does T do?", "It swaps.", "Two axes, swapped."),
 )
