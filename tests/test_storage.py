@@ -312,6 +312,77 @@ def test_types_of_a_device():
                 call()
 
 
+# --- who knows where the memory is ---------------------------------------------------------------
+
+
+@both
+def test_memory_that_an_array_lies_on_cannot_be_resized(lib):
+    log = []
+    for lend in (
+        lambda x: x.numpy(),
+        lambda x: x[1:].numpy(),
+        lambda x: x.numpy(force=True),
+        np.asarray,
+        np.array,
+        lambda x: np.array(x, dtype="float64"),
+        np.exp,
+        lambda x: x.detach().numpy(),
+        lambda x: x.tolist(),
+        lambda x: x.data_ptr(),
+        lambda x: x.__dlpack__(),
+        lambda x: lib.from_dlpack(x),
+        lambda x: x.clone().numpy(),
+        lambda x: x.untyped_storage()[0:4],
+    ):
+        x = lib.arange(4.0)
+        lend(x)
+        log += [x.untyped_storage().resizable(), x.storage().resizable()]
+        log += [attempt(lambda x=x: x.resize_(2).shape), attempt(lambda x=x: x.resize_(8).shape)]
+        log.append(attempt(lambda x=x: x.untyped_storage().resize_(4).nbytes()))
+    return log
+
+
+def test_a_storage_that_nobody_outside_knows_moves_with_all_its_tensors():
+    x = tg.arange(6.0).view(2, 3)
+    row, turned, empty, flat = x[1], x.t(), x[:0], x.detach()
+    storage, version = x.storage(), x._version
+    buffer = np.full(8, 7.0, np.float32)
+    assert storage.movable()
+    storage.move_to(buffer[1:7])
+    flat += 10
+    assert buffer.tolist() == [7, 10, 11, 12, 13, 14, 15, 7]
+    assert x.storage() is storage is row.storage() and storage.nbytes() == 24
+    assert row.tolist() == [13, 14, 15] and turned[2].tolist() == [12, 15] and empty.shape == (0, 3)
+    assert row._base is not None and row.storage_offset() == 3 and turned.stride() == (1, 3)
+    assert x._version == version + 1 == row._version
+    copied = pickle.loads(pickle.dumps(x)), copy.deepcopy(x), x.clone()
+    x.fill_(0)
+    assert all(y.tolist() == [[10, 11, 12], [13, 14, 15]] for y in copied)
+    storage.resize_(7)
+    x.fill_(1)
+    assert row.tolist() == [1, 1, 1] and buffer[1] == 0
+
+
+def test_memory_that_somebody_outside_knows_stays():
+    for show in (
+        lambda x: x.numpy(),
+        lambda x: x.data_ptr(),
+        lambda x: x.storage().data_ptr(),
+        lambda x: x.untyped_storage().data_ptr(),
+        lambda x: x.__dlpack__(),
+        lambda x: x.storage()[:2],
+        lambda x: x.untyped_storage()[:2],
+        lambda x: x.storage().resize_(2),
+    ):
+        x = tg.zeros(3)
+        show(x)
+        assert not x.storage().movable()
+    assert not tg.from_numpy(np.zeros(2)).storage().movable()
+    x = tg.zeros(3)
+    x.tolist(), repr(x), x[1:].storage_offset(), x.storage(), x.is_set_to(x)
+    assert x.storage().movable()
+
+
 # --- orders in memory -----------------------------------------------------------------------------
 
 

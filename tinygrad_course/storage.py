@@ -1,8 +1,10 @@
 """Storage: the flat, typed run of memory under one or many tensors.
 
 A tensor is a window (shape, strides, offset) on a storage; views are several windows on the same
-one. A storage knows its buffer and, weakly, the windows laid on it, so that `resize_` can move them
-all when the buffer has to grow. It knows nothing of shapes or gradients. Lesson 02.
+one. A storage knows its buffer and, weakly, the windows laid on it, so that all can move together
+when the buffer has to grow, or an optimizer wants its parameters side by side. Nobody sees such a
+move but who holds the memory from outside, so the storage notes whom it was shown. It knows nothing
+of shapes or gradients. Lesson 02.
 """
 
 from __future__ import annotations
@@ -27,11 +29,12 @@ class Storage:
     [1.0, 2.0, 3.0, 4.0]
     """
 
-    __slots__ = ("__weakref__", "_buffer", "_limit", "_resizable", "_windows")
+    __slots__ = ("__weakref__", "_buffer", "_limit", "_resizable", "_shown", "_windows")
 
     def __init__(self, buffer: Array, resizable: bool = True) -> None:
         self._buffer = buffer
-        self._resizable = resizable  # False for memory that belongs to somebody else
+        self._resizable = resizable  # False once somebody outside has an array on the memory
+        self._shown = False  # True once somebody outside knows the address
         self._windows: list[weakref.ref[Any]] = []
         self._limit = 64
 
@@ -69,13 +72,17 @@ class Storage:
 
     def data_ptr(self) -> int:
         """Address of the first element: two tensors share memory when it is the same."""
-        return backend_of(self._buffer).pointer(self._buffer)
+        self.show()
+        return self._address()
 
     def untyped(self) -> UntypedStorage:
         """The same memory as bytes."""
         return UntypedStorage(self)
 
     # --- elements ---------------------------------------------------------------------------------
+
+    def _address(self) -> int:
+        return backend_of(self._buffer).pointer(self._buffer)
 
     def _host(self) -> np.ndarray[Any, Any]:
         array: np.ndarray[Any, Any] = backend_of(self._buffer).to_host(self._buffer)
@@ -88,6 +95,7 @@ class Storage:
 
     def __getitem__(self, index: int | slice) -> Any:
         if isinstance(index, slice):
+            self.show()
             return Storage(self._buffer[index], resizable=False)
         return backend_of(self._buffer).to_host(self._buffer[self._place(index)]).item()
 
@@ -150,7 +158,7 @@ class Storage:
     def _as(self, dtype: DType) -> Storage:
         return self if dtype is self.dtype else Storage(self._buffer.astype(dtype.numpy))
 
-    # --- size -------------------------------------------------------------------------------------
+    # --- size and place ---------------------------------------------------------------------------
 
     def add_window(self, tensor: Any) -> None:
         """Notes, weakly, that `tensor` is a window on this storage."""
@@ -162,37 +170,67 @@ class Storage:
             self._limit = max(64, 2 * len(windows))
         windows.append(weakref.ref(tensor))
 
+    def lend(self) -> None:
+        """Notes that somebody outside has an array on the memory: it can neither grow nor move."""
+        self._resizable = False
+
+    def show(self) -> None:
+        """Notes that somebody outside knows the address: the memory moves no more, but to grow."""
+        self._shown = True
+
+    def resizable(self) -> bool:
+        """Whether `resize_` can do its work: no array outside lies on the memory.
+
+        >>> import tinygrad_course as tg
+        >>> x = tg.zeros(2); array = x.numpy(); x.storage().resizable()
+        False
+        """
+        return self._resizable
+
+    def movable(self) -> bool:
+        """Whether nobody but the tensors on it knows where the memory is."""
+        return self._resizable and not self._shown
+
+    def move_to(self, buffer: Array) -> None:
+        """Moves the elements, and every tensor on them, to `buffer`, a vector of the same type and
+        at least the same size."""
+        old, backend = self._buffer, backend_of(self._buffer)
+        buffer[: old.size] = old
+        for tensor, offset in self._placed():
+            array = tensor._array
+            tensor._array = backend.window(buffer, array.shape, array.strides, offset)
+        self._buffer = buffer
+
     def resize_(self, size: int) -> Storage:
         """Makes room for `size` elements, moving every tensor on this storage along when it grows.
 
         New elements hold whatever was in memory before. A smaller storage stays where it is, since
-        tensors may still lie on the rest of its memory. RuntimeError when the memory belongs to
-        somebody else, an ndarray for example.
+        tensors may still lie on the rest of its memory. RuntimeError when the memory is somebody
+        else's, too: that of an ndarray, or of one that `numpy()` gave.
         """
         if size == self.size():
             return self
         if not self._resizable:
             raise RuntimeError(
                 "Trying to resize storage that is not resizable: its memory belongs to an array "
-                "outside. Take clone() of the tensor first."
+                "outside, too. Take clone() of the tensor first."
             )
         if size < self.size():
             self._buffer = self._buffer[:size]
+            self.show()  # to the tensors beyond its end
             return self
-        old, backend = self._buffer, backend_of(self._buffer)
-        start, step = backend.pointer(old), old.itemsize
-        tensors = [tensor for ref in self._windows if (tensor := ref()) is not None]
-        places = [
-            (backend.pointer(t._array) - start if t._array.size else 0, t._array) for t in tensors
-        ]
         # After the storage was made smaller, a tensor may reach beyond its end.
-        end = max([size, *(offset // step + _extent(array) for offset, array in places)])
-        memory = backend.xp.empty(end, old.dtype)
-        memory[: old.size] = old
-        self._buffer = memory[:size]
-        for tensor, (offset, array) in zip(tensors, places, strict=True):
-            tensor._array = backend.window(memory, array.shape, array.strides, offset)
+        step = self.element_size()
+        ends = [offset // step + _extent(tensor._array) for tensor, offset in self._placed()]
+        self.move_to(backend_of(self._buffer).xp.empty(max([size, *ends]), self._buffer.dtype))
+        self._buffer = self._buffer[:size]
         return self
+
+    def _placed(self) -> list[tuple[Any, int]]:
+        """The tensors on this storage, and how many bytes from its start each begins."""
+        pointer, start = backend_of(self._buffer).pointer, self._address()
+        tensors = [tensor for ref in self._windows if (tensor := ref()) is not None]
+        return [(t, pointer(t._array) - start if t._array.size else 0) for t in tensors]
 
     def __repr__(self) -> str:
         from .printing import storage_repr
@@ -269,7 +307,10 @@ class UntypedStorage:
 
     def __getitem__(self, index: int | slice) -> Any:
         found = Storage(self._bytes)[index]
-        return UntypedStorage(found) if isinstance(found, Storage) else found
+        if not isinstance(found, Storage):
+            return found
+        self._typed.show()
+        return UntypedStorage(found)
 
     def __setitem__(self, index: int | slice, value: Any) -> None:
         Storage(self._bytes)[index] = value
@@ -287,6 +328,10 @@ class UntypedStorage:
     def clone(self) -> UntypedStorage:
         """A copy in memory of its own."""
         return UntypedStorage(self._typed.clone())
+
+    def resizable(self) -> bool:
+        """Whether `resize_` can do its work."""
+        return self._typed.resizable()
 
     def resize_(self, nbytes: int) -> UntypedStorage:
         """Makes room for `nbytes` bytes, which must be whole elements of the tensors' type."""

@@ -85,10 +85,14 @@ class TensorBase:
         """Elements from the start of the storage to the first element."""
         if self._array.size == 0:
             return 0
-        return (self.data_ptr() - self.storage().data_ptr()) // int(self._array.itemsize)
+        return (self._address() - self.storage()._address()) // int(self._array.itemsize)
 
     def data_ptr(self) -> int:
         """Address of the first element."""
+        self.storage().show()
+        return self._address()
+
+    def _address(self) -> int:
         return backend_of(self._array).pointer(self._array)
 
     def storage(self) -> Storage:
@@ -185,7 +189,7 @@ class TensorBase:
         return (
             self.storage() is other.storage()
             and same_window
-            and self.data_ptr() == other.data_ptr()
+            and self._address() == other._address()
         )
 
     def _bump(self) -> None:

@@ -26,8 +26,8 @@ _CPU, _CUDA, _CUDA_HOST = 1, 2, 3
 
 
 def numpy(self: Tensor, *, force: bool = False) -> np.ndarray[Any, Any]:
-    """The elements as a NumPy array on the same memory; `force=True` detaches and copies as far as
-    needed.
+    """The elements as a NumPy array on the same memory, which can no longer be resized;
+    `force=True` detaches and copies as far as needed.
 
     RuntimeError when the tensor requires grad, TypeError when it is on another device.
     """
@@ -42,6 +42,8 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray[Any, Any]:
                 f"can't convert a {self.device} tensor to numpy: copy it to the host with "
                 ".cpu() first"
             )
+    if self.device.type == "cpu":
+        self.storage().lend()
     return self._host()[...]
 
 
@@ -122,6 +124,7 @@ def __dlpack__(
             "Can't export tensors that require gradient: what is done to them outside has none. "
             "Use tensor.detach()."
         )
+    self.storage().show()
     wishes = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
     return self._array.__dlpack__(**{k: v for k, v in wishes.items() if v is not None})
 

@@ -49,7 +49,7 @@ def save_file(
     for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{name!r} is a {type(tensor).__name__}, and only tensors can be saved")
-        other = owners.setdefault(tensor.storage().data_ptr(), name) if tensor.numel() else name
+        other = owners.setdefault(tensor.storage()._address(), name) if tensor.numel() else name
         if other is not name:
             raise RuntimeError(
                 f"{other!r} and {name!r} share memory: save a clone() of one of them"
