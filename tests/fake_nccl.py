@@ -101,10 +101,11 @@ def installed() -> Iterator[None]:
         **numbers,
         **ops,
     )
-    fake_cuda.cuda.Event, fake_cuda.cuda.Stream = Event, Stream
-    fake_cuda.cuda.get_current_stream = Stream
+    own = {"Event": Event, "Stream": Stream, "get_current_stream": Stream}
+    former = {name: getattr(fake_cuda.cuda, name) for name in own}
+    vars(fake_cuda.cuda).update(own)
     try:
         yield
     finally:
-        for name in ("nccl", "Event", "Stream", "get_current_stream"):
-            delattr(fake_cuda.cuda, name)
+        vars(fake_cuda.cuda).update(former)
+        del fake_cuda.cuda.nccl

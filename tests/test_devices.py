@@ -31,6 +31,10 @@ CROSSING = {
     "quantile": "made of numbers of the host",
     "searchsorted": "a sorter is looked through first",
     "multinomial": "random numbers are drawn on the host",
+    "unique": "how many differ decides on the size",
+    "unique_consecutive": "how many differ decides on the size",
+    "pdist": "the pairs are listed by their mask",
+    "nn.functional.pdist": "the pairs are listed by their mask",
 }
 NAMES = [name for name, rows in SAMPLES.items() if rows.values]
 
@@ -96,12 +100,11 @@ def test_operation(device, name):
                     tg.manual_seed(3)
                 made = Made(tg, call, dtype, grad=grad and not name.endswith("_"), device=place)
                 leaves = made.leaves
-                fake_cuda.count.clear()
-                result = perform(made, name, form)
+                with fake_cuda.counting() as counts:
+                    result = perform(made, name, form)
                 free = SAMPLES[name].syncs or seeded or name.removeprefix("Tensor.") in CROSSING
                 if place == device and not free and tensors(result):
-                    copies = fake_cuda.count["to host"], fake_cuda.count["to device"]
-                    assert copies == (0, 0), f"{case}: copied {copies} times to host and device"
+                    assert not counts.transfers, f"{case}: {counts}"
                 seen = [result]
                 for _ in range(2 if leaves else 0):
                     if not isinstance(seen[-1], Exception):
@@ -168,13 +171,12 @@ def test_mixed_devices(device, case, grad):
 
 
 def test_no_kernel_runs_on_mixed_devices():
-    with fake_cuda.pretended() as count:
+    with fake_cuda.pretended():
         here, there = tg.ones(2), tg.ones(2, device="cuda")
-        count.clear()
         for function in (tg.add, tg.mul, tg.maximum, tg.dot, tg.eq):
-            with pytest.raises(RuntimeError):
+            with fake_cuda.counting() as counts, pytest.raises(RuntimeError):
                 function(here, there)
-        assert not count["kernels"] and not count["to host"] and not count["to device"]
+            assert not counts.launches and not counts.transfers
 
 
 def test_a_number_of_the_host_may_join(device):
@@ -339,11 +341,10 @@ def test_training_on_the_device(device):
                 optimizer.zero_grad()
                 out = head(model(x).reshape(8, -1))
                 loss = tg.nn.functional.cross_entropy(out, target)
-                fake_cuda.count.clear()
-                loss.backward()
-                optimizer.step()
-                crossed = fake_cuda.count["to host"] + fake_cuda.count["to device"]
-                assert crossed == 0
+                with fake_cuda.counting() as counts:
+                    loss.backward()
+                    optimizer.step()
+                assert not counts.transfers
                 losses.append((place, loss.item()))
         assert all(p.grad.device.type == place for p in parameters)
     half = len(losses) // 2
@@ -368,7 +369,7 @@ def test_without_a_device():
 
 def test_the_stand_in_is_strict():
     """What must never pass unnoticed, the stand-in refuses."""
-    with fake_cuda.pretended() as count:
+    with fake_cuda.pretended():
         x = fake_cuda.xp.ones((2, 2))
         host = np.ones((2, 2))
         for leak in (
@@ -390,18 +391,65 @@ def test_the_stand_in_is_strict():
         ):
             with pytest.raises((TypeError, AttributeError, NotImplementedError)):
                 leak()
-        count.clear()
-        assert isinstance(x.sum(), fake_cuda.ndarray) and isinstance(x[0, 0], fake_cuda.ndarray)
-        assert not count["to host"]
-        float(x.sum()), bool(x[0, 0] > 0), x.get()
-        assert count["to host"] == 3
+        with fake_cuda.counting() as counts:
+            assert isinstance(x.sum(), fake_cuda.ndarray) and isinstance(x[0, 0], fake_cuda.ndarray)
+            assert not counts.transfers
+            float(x.sum()), bool(x[0, 0] > 0), x.get()
+        assert counts.to_host == {"float()": 1, "bool()": 1, "get": 1} and not counts.to_device
 
 
-def test_the_stand_in_counts_kernels():
-    with fake_cuda.pretended() as count:
-        x = tg.ones(3, device="cuda")
-        count.clear()
-        x.view(3, 1).t()
-        assert not count["kernels"]
-        x + x
-        assert count["kernels"] == 1
+def test_the_stand_in_counts_launches():
+    xp = fake_cuda.xp
+    with fake_cuda.pretended():
+        x = xp.ones((2, 3))
+        with fake_cuda.counting() as counts:
+            y = x.T.reshape(3, 2)[1:, None].squeeze(1)
+            xp.broadcast_to(x, (4, 2, 3)), x.ravel(), xp.asarray(x), xp.empty(3)
+            xp.ascontiguousarray(x), x.astype("float64", copy=False)
+        assert not counts.launches and not counts.transfers
+        with fake_cuda.counting() as counts:
+            x + x, y.T.reshape(4), x.T.reshape(6), x.astype("float32"), xp.add(x, x, out=x)
+        assert counts.launches == {"add": 2, "reshape": 2, "astype": 1}
+
+
+def test_the_stand_in_counts_transfers():
+    xp = fake_cuda.xp
+    with fake_cuda.pretended():
+        x = xp.arange(6)
+        with fake_cuda.counting() as counts, fake_cuda.counting() as inner:
+            x[x > 2], x.item(3), xp.nonzero(x), xp.unique(x), xp.array([1, 2]), x[[0, 2]]
+        waits = {"index by a mask": 1, "item": 1, "nonzero": 1, "unique": 1}
+        assert counts.to_host == waits
+        assert counts.to_device == {"array": 1, "index by a list": 1}
+        assert sum(counts.transfers.values()) == 6 and vars(inner) == vars(counts)
+
+
+def test_the_stand_in_has_devices_memory_streams_and_events():
+    xp, cuda = fake_cuda.xp, fake_cuda.cuda
+    with fake_cuda.pretended(2):
+        pool = xp.get_default_memory_pool()
+        before = pool.used_bytes()
+        x = xp.ones(1000, "float32")
+        view = x[5:]
+        assert pool.used_bytes() - before == 4096
+        del x
+        assert pool.used_bytes() - before == 4096
+        del view
+        assert pool.used_bytes() == before and pool.total_bytes() >= 4096
+        pool.free_all_blocks()
+        assert pool.total_bytes() == before
+        x = xp.ones(3)
+        with cuda.Device(1):
+            y = xp.ones(3)
+            assert (x.device.id, y.device.id, cuda.runtime.getDevice()) == (0, 1, 1)
+            with pytest.raises(ValueError, match="current device"):
+                x + y
+        stream = cuda.Stream(non_blocking=True)
+        with stream:
+            assert cuda.get_current_stream() == stream != cuda.Stream.null
+            start, end = stream.record(), cuda.Event()
+            end.record()
+        assert cuda.get_current_stream() == cuda.Stream.null and stream.done
+        assert cuda.get_elapsed_time(start, end) >= 0
+        with cuda.Device(1), pytest.raises(RuntimeError, match="does not match"):
+            stream.use()

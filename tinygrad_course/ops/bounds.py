@@ -259,9 +259,9 @@ class NanToNum(Unary, fn="nan_to_num", method=True, inplace=True):
         limits = xp.finfo(x.dtype)
         high = limits.max if posinf is None else posinf
         low = limits.min if neginf is None else neginf
-        x = xp.where(xp.isnan(x), xp.asarray(nan or 0, x.dtype), x)
-        x = xp.where(x == math.inf, xp.asarray(high, x.dtype), x)
-        return xp.where(x == -math.inf, xp.asarray(low, x.dtype), x)
+        x = xp.where(xp.isnan(x), x.dtype.type(nan or 0), x)
+        x = xp.where(x == math.inf, x.dtype.type(high), x)
+        return xp.where(x == -math.inf, x.dtype.type(low), x)
 
     def backward(ctx, g):
         (finite,) = ctx.saved

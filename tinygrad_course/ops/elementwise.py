@@ -341,7 +341,7 @@ class Where(Broadcast, fn=""):
 
     def forward(ctx, xp, condition, x, y, /):
         ctx.save(condition)
-        x, y = (xp.asarray(v, getattr(u, "dtype", None)) for v, u in ((x, y), (y, x)))
+        x, y = (v if hasattr(v, "dtype") else u.dtype.type(v) for v, u in ((x, y), (y, x)))
         return xp.where(condition, x, y)
 
     def backward(ctx, g):

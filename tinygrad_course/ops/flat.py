@@ -76,7 +76,7 @@ class BlankFlat(Op, fn=""):
         out = xp.array(x)
 
         def write(vector: Array) -> None:
-            vector[places.reshape(-1)] = 0
+            vector[places.reshape(-1)] = xp.zeros((), x.dtype)
 
         return change_flat(out, write)
 

@@ -101,7 +101,7 @@ class BlankIndex(Op, fn=""):
         ctx.save(at, *places)
         out = xp.array(x)
         if out.size:
-            out[_index(x, places, at)] = 0
+            out[_index(x, places, at)] = xp.zeros((), x.dtype)
         return out
 
     def backward(ctx, g):
@@ -177,7 +177,7 @@ def _fitting(
     """`values` as a Tensor that can be written to places of x of this shape."""
     if not isinstance(values, Tensor):
         xp = xp_of(x._array)
-        return Tensor._wrap(xp.asarray(number_for(values, x.dtype), x._array.dtype))
+        return Tensor._wrap(xp.full((), number_for(values, x.dtype), x._array.dtype))
     # A single element under a mask is filled in, which converts; anything else is not converted.
     filled = values.numel() == 1 and places.masks == 1 and not accumulate
     if values.dtype is not x.dtype and not filled:

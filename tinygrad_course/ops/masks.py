@@ -26,7 +26,7 @@ class _MaskedFill(Op, fn="", node="MaskedFillBackward0"):
     def forward(ctx, xp, x, mask, /, value, inplace=False):
         ctx.save(mask)
         out = x if inplace else xp.array(x, order="C")
-        out[mask] = value
+        xp.copyto(out, value, "unsafe", mask)  # a GPU would be waited for by out[mask] = value
         return out
 
     def backward(ctx, g):
@@ -42,7 +42,7 @@ class _MaskedFillTensor(Op, fn="", node="MaskedFillBackward1"):
     def forward(ctx, xp, x, mask, y, /, inplace=False):
         ctx.save(mask)
         out = x if inplace else xp.array(x, order="C")
-        out[mask] = y
+        xp.copyto(out, y, "unsafe", mask)
         return out
 
     def backward(ctx, g):

@@ -226,7 +226,7 @@ class XLogY(Binary, method=True, inplace=True, floats=True, node="XlogyBackward0
     __slots__ = ()
 
     def forward(ctx, xp, x, y, /):
-        x, y = (xp.asarray(v, getattr(u, "dtype", None)) for v, u in ((x, y), (y, x)))
+        x, y = (v if hasattr(v, "dtype") else xp.full((), v, u.dtype) for v, u in ((x, y), (y, x)))
         ctx.save(x, y)
         product = x * xp.log(y)
         return xp.where((x == 0) & ~xp.isnan(y), xp.zeros_like(product), product)

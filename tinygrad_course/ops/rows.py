@@ -237,7 +237,7 @@ class _IndexFill(Op, fn="", node="IndexFillBackward0"):
     def forward(ctx, xp, x, places, /, dim, value, inplace=False):
         ctx.save(places, dim)
         out = x if inplace else xp.array(x, order=memory_order(x))
-        _slices(out)[along(dim, places.reshape(-1))] = value
+        _slices(out)[along(dim, places.reshape(-1))] = xp.full((), value, x.dtype)
         return out
 
     def backward(ctx, g):

@@ -129,7 +129,7 @@ class _ScatterValue(Op, fn="", node="ScatterBackward1"):
     def forward(ctx, xp, x, places, /, dim, value, inplace=False):
         ctx.save(places, dim)
         flat = addresses_along(xp, x.shape, places, dim)
-        return _write(x if inplace else xp.array(x, order="C"), flat, value)
+        return _write(x if inplace else xp.array(x, order="C"), flat, xp.full((), value, x.dtype))
 
     def backward(ctx, g):
         places, dim = ctx.saved
@@ -166,7 +166,7 @@ class _ScatterUnderivable(Op, fn="", node="NotImplemented"):
 
     def forward(ctx, xp, x, places, y, /, dim, how, inplace=False):
         flat = addresses_along(xp, x.shape, places, dim)
-        y = xp.broadcast_to(xp.asarray(y, x.dtype), flat.shape)
+        y = xp.full(flat.shape, y, x.dtype)
         return scatter_flat(x if inplace else xp.array(x, order="C"), flat, y, how)
 
     def backward(ctx, g):

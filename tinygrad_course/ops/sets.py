@@ -32,7 +32,7 @@ def _groups(xp, rows, consecutive):
     firsts = begins.nonzero()[0]
     inverse = xp.empty(n, "int64")
     inverse[order] = xp.cumsum(begins, dtype="int64") - 1
-    counts = xp.diff(xp.concatenate([firsts, xp.asarray([n])]))
+    counts = xp.diff(xp.concatenate([firsts, xp.full(1, n)]))
     return order[firsts], inverse, counts
 
 
