@@ -1,5 +1,6 @@
 """The bench compares like with like: its programs give in both engines the same numbers."""
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -17,6 +18,30 @@ from tests.bench.workloads import WORKLOADS
 def test_workload_computes_what_torch_does(name: str) -> None:
     torch = pytest.importorskip("torch", reason="the numbers to agree with are PyTorch's")
     assert agree(three_steps(tg, name)[1], three_steps(torch, name)[1])
+
+
+DISAGREEING = """
+import importlib, sys
+import tinygrad_course as tg
+from tests.bench.__main__ import agree
+from tests.bench.worker import three_steps
+
+peer = importlib.import_module(f"tests.bench.peer_{sys.argv[1]}")
+for name in peer.PROGRAMS:
+    if not agree(three_steps(tg, name)[1], three_steps(peer, name)[1]):
+        print(name)
+"""
+
+
+@pytest.mark.parametrize("peer", ["dezero", "autograd"])
+def test_workload_computes_what_peers_do(peer: str) -> None:
+    if importlib.util.find_spec(peer) is None:
+        pytest.skip(f"{peer} is not installed")
+    # In a process of its own: DeZero needs a NumPy that is bent to its time.
+    command = [sys.executable, "-c", DISAGREEING, peer]
+    root = Path(__file__).parents[1]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -12,10 +12,12 @@ import math
 import platform
 import re
 import sys
+from collections.abc import Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
 from statistics import median
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from . import scaling
 from .worker import Worker
@@ -25,12 +27,26 @@ from .workloads import QUICK, WORKLOADS
 # step. The engine tells it not to, at import; "heap kept" is torch with the same courtesy.
 KEEP_HEAP = {"MALLOC_MMAP_THRESHOLD_": "1000000000", "MALLOC_TRIM_THRESHOLD_": "2000000000"}
 BEGIN, END = "<!-- bench: made by python -m tests.bench --markdown FILE -->", "<!-- bench ends -->"
-NAMED = ("numpy", "torch")
-ENGINES: dict[str, tuple[str, dict[str, str]]] = {
-    "ours": ("tinygrad_course", {}),
-    "torch": ("torch", {}),
-    "torch, heap kept": ("torch", KEEP_HEAP),
+NAMED = ("numpy", "torch", "dezero", "autograd")
+
+
+class Engine(NamedTuple):
+    """What a worker imports, and what must be installed for that."""
+
+    module: str
+    package: str
+    environment: Mapping[str, str] = MappingProxyType({})
+    timed: bool = True  # with a column of times, beside that of ratios
+
+
+ENGINES = {
+    "ours": Engine("tinygrad_course", "tinygrad_course"),
+    "torch": Engine("torch", "torch"),
+    "torch, heap kept": Engine("torch", "torch", KEEP_HEAP),
+    "DeZero": Engine("tests.bench.peer_dezero", "dezero", timed=False),
+    "autograd": Engine("tests.bench.peer_autograd", "autograd", timed=False),
 }
+NONE = "–"  # an engine lacks it
 
 
 def measure(name: str, workers: dict[str, Worker], rounds: int, seconds: float) -> dict[str, Any]:
@@ -59,26 +75,38 @@ def short(number: float) -> str:
 def row(name: str, answers: dict[str, Any]) -> str:
     """The workload's line of the table."""
     title, unit, per, _ = WORKLOADS[name]
-    ours, *others = answers.values()
-    if "missing" in ours:
-        return f"| {name} {title} | not there yet: {ours['missing']} |" + " |" * 2 * len(others)
     for engine, answer in answers.items():
-        if "error" in answer or "missing" in answer:
-            return f"| {name} {title} | {engine} failed: {answer} |" + " |" * 2 * len(others)
+        if "error" in answer or ("missing" in answer and engine == "ours"):
+            return f"| {name} {title} | {engine} failed: {answer} |" + " |" * (columns(answers) - 1)
     scale = {"us": 1e6, "ms": 1e3}[unit] / per
-    cells = [short(median(answer["rounds"]) * scale) for answer in answers.values()]
-    for other in others:
-        ratio = median(a / b for a, b in zip(ours["rounds"], other["rounds"], strict=True))
-        cells.append(f"{ratio:.2f}" + ("" if agree(ours["result"], other["result"]) else " (!)"))
-    return f"| {name} {title}, {unit} | " + " | ".join(cells) + " |"
+    ours, *others = answers.values()
+    times = [
+        short(median(answer["rounds"]) * scale)
+        for engine, answer in answers.items()
+        if ENGINES[engine].timed
+    ]
+    ratios = [NONE if "missing" in other else ratio(ours, other) for other in others]
+    return f"| {name} {title}, {unit} | " + " | ".join(times + ratios) + " |"
 
 
-def weight_rows(answers: dict[str, dict[str, float]]) -> str:
-    """W8's lines of the table: import and memory."""
+def columns(engines: Iterable[str]) -> int:
+    """Of the table beside the workload's: times of some engines, ratios of all but ours."""
+    return sum(ENGINES[engine].timed for engine in engines) + len(list(engines)) - 1
+
+
+def ratio(ours: dict[str, Any], other: dict[str, Any]) -> str:
+    """The median over the rounds of ours to the other's; marked where the numbers differ."""
+    found = median(a / b for a, b in zip(ours["rounds"], other["rounds"], strict=True))
+    return f"{found:.2f}" + ("" if agree(ours["result"], other["result"]) else " (!)")
+
+
+def weight_rows(answers: dict[str, dict[str, float]], engines: Iterable[str]) -> str:
+    """W8's lines of the table: import and memory, of the engines that have PyTorch's API."""
     lines = []
     for title, ours in answers["ours"].items():
         numbers = [answer[title] for answer in answers.values()]
         cells = [short(n) for n in numbers] + [f"{ours / n:.2f}" for n in numbers[1:]]
+        cells += [NONE] * (columns(engines) - len(cells))
         lines.append(f"| W8 {title} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -126,14 +154,14 @@ def main() -> int:
         parser.error(f"no such workload: {', '.join(sorted(unknown))}; there are {known} and W8")
     rounds, seconds = options.rounds or (3 if options.quick else 7), 0.15 if options.quick else 0.3
 
-    engines = ENGINES if installed("torch") else {"ours": ENGINES["ours"]}
-    workers = {engine: Worker(*start) for engine, start in engines.items()}
+    engines = {name: engine for name, engine in ENGINES.items() if installed(engine.package)}
+    workers = {name: Worker(it.module, it.environment) for name, it in engines.items()}
     heads = [
         "CPU time, one thread",
-        *engines,
-        *(f"ours / {engine}" for engine in list(engines)[1:]),
+        *(name for name, engine in engines.items() if engine.timed),
+        *(f"ours / {name}" for name in list(engines)[1:]),
     ]
-    table = [f"| {' | '.join(heads)} |", "|---|" + "---:|" * (len(heads) - 1)]
+    table = [f"| {' | '.join(heads)} |", "|---|" + "---:|" * columns(engines)]
     print("\n".join(table), flush=True)
     found = {}
     for name in names:
@@ -141,10 +169,13 @@ def main() -> int:
             found[name] = measure(name, workers, rounds, seconds)
             line = row(name, found[name])
         elif Path("/proc/self/status").exists():
-            for worker in workers.values():
-                worker.ask("import")
-            found[name] = {engine: Worker(*start).ask(None) for engine, start in engines.items()}
-            line = weight_rows(found[name])
+            fresh = {}
+            for engine, it in engines.items():
+                if it.timed:
+                    workers[engine].ask("import")
+                    fresh[engine] = Worker(it.module, it.environment).ask(None)
+            found[name] = fresh
+            line = weight_rows(fresh, engines)
         else:
             line = "| W8 import and memory | read from Linux's /proc only |"
         print(line, flush=True)

@@ -11,6 +11,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -25,11 +26,11 @@ ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}
 class Worker:
     """Starts the process of an engine; `ask(question)` waits for the answer."""
 
-    def __init__(self, module: str, environment: dict[str, str]) -> None:
+    def __init__(self, module: str, environment: Mapping[str, str]) -> None:
         context = get_context("spawn")
         self.connection, theirs = context.Pipe()
         kept = os.environ.copy()
-        os.environ.update(ONE_THREAD | environment)
+        os.environ.update({**ONE_THREAD, **environment})
         # These choose OpenBLAS's kernels by hand, where a machine has old builds; it knows better.
         for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
             os.environ.pop(name, None)
@@ -79,7 +80,10 @@ def serve(module: str, connection: Connection) -> None:
 def three_steps(torch: Any, name: str) -> tuple[Any, list[float]]:
     """The workload's step, taken three times, and the result after that."""
     torch.manual_seed(0)
-    step, result = WORKLOADS[name].make(torch)
+    programs = getattr(torch, "PROGRAMS", None)  # of a peer with another API than PyTorch's
+    if programs is not None and name not in programs:
+        raise NotImplementedError("not in this engine")
+    step, result = WORKLOADS[name].make(torch) if programs is None else programs[name]()
     for _ in range(3):
         step()
     return step, result()

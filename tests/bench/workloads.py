@@ -25,15 +25,24 @@ class Workload(NamedTuple):
 # ---------------------------------------------------------------- training steps
 
 
-def training(torch, forward, parameters, optimizer, x, y, loss_function=None, clip=None):
+class Task(NamedTuple):
+    """What a training step needs beside an optimizer."""
+
+    model: Any
+    parameters: list[Any]
+    x: Any
+    y: Any
+
+
+def training(torch, task, optimizer, loss_function=None, clip=None):
     """zero_grad, forward, loss, backward, (clip,) step."""
-    parameters, last = list(parameters), []
-    optimizer = optimizer(parameters)
+    model, parameters, x, y = task
+    optimizer, last = optimizer(parameters), []
     loss_function = loss_function or torch.nn.functional.cross_entropy
 
     def step():
         optimizer.zero_grad()
-        loss = loss_function(forward(x), y)
+        loss = loss_function(model(x), y)
         loss.backward()
         if clip is not None:
             torch.nn.utils.clip_grad_norm_(parameters, clip)
@@ -51,26 +60,30 @@ def adam(torch):
     return lambda parameters: torch.optim.Adam(parameters, lr=1e-3)
 
 
-def lenet(torch, channels=1, batch=64, train=True):
-    nn, last = torch.nn, []
+def lenet_task(torch, channels=1, batch=64):
+    nn = torch.nn
     features = nn.Sequential(
         *(nn.Conv2d(channels, 6, 5), nn.ReLU(), nn.MaxPool2d(2)),
         *(nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2)),
     )
     head = mlp(torch, 400, 120, 84, 10)
     x, y = torch.randn(batch, channels, 32, 32), torch.randint(0, 10, (batch,))
+    parameters = [*features.parameters(), *head.parameters()]
+    return Task(lambda x: head(features(x).view(-1, 400)), parameters, x, y)
 
-    def model(x):
-        return head(features(x).view(-1, 400))
+
+def lenet(torch, channels=1, batch=64):
+    return training(torch, lenet_task(torch, channels, batch), sgd(torch, momentum=0.9))
+
+
+def lenet_forward(torch):
+    (model, _, x, _), last = lenet_task(torch), []
 
     def infer():
         with torch.no_grad():
             last[:] = [model(x)]
 
-    if not train:
-        return infer, lambda: [last[0].abs().mean().item()]
-    parameters = [*features.parameters(), *head.parameters()]
-    return training(torch, model, parameters, sgd(torch, momentum=0.9), x, y)
+    return infer, lambda: [last[0].abs().mean().item()]
 
 
 def mlp(torch, *sizes, activation="ReLU"):
@@ -80,43 +93,50 @@ def mlp(torch, *sizes, activation="ReLU"):
     return torch.nn.Sequential(*layers[:-1])
 
 
-def mlp_adam(torch):
+def mlp_task(torch):
     model = mlp(torch, 784, 256, 128, 10)
-    x, y = torch.randn(64, 784), torch.randint(0, 10, (64,))
-    return training(torch, model, model.parameters(), adam(torch), x, y)
+    return Task(model, list(model.parameters()), torch.randn(64, 784), torch.randint(0, 10, (64,)))
+
+
+def regression_task(torch, *sizes):
+    model = mlp(torch, *sizes, activation="Tanh")
+    x, y = torch.randn(1, sizes[0]), torch.randn(1, sizes[-1])
+    return Task(model, list(model.parameters()), x, y)
 
 
 def regression(torch, *sizes):
-    model, loss = mlp(torch, *sizes, activation="Tanh"), torch.nn.functional.mse_loss
-    x, y = torch.randn(1, sizes[0]), torch.randn(1, sizes[-1])
-    return training(torch, model, model.parameters(), sgd(torch), x, y, loss)
+    task = regression_task(torch, *sizes)
+    return training(torch, task, sgd(torch), torch.nn.functional.mse_loss)
 
 
-def recurrent(torch, layer):
+def recurrent_task(torch, layer):
     rnn, head = getattr(torch.nn, layer)(64, 128), torch.nn.Linear(128, 10)
     x, y = torch.randn(50, 32, 64), torch.randint(0, 10, (32,))
     parameters = [*rnn.parameters(), *head.parameters()]
-    return training(torch, lambda x: head(rnn(x)[0][-1]), parameters, adam(torch), x, y, clip=1.0)
 
-
-def cell_by_cell(torch):
-    cell, head = torch.nn.RNNCell(64, 128), torch.nn.Linear(128, 10)
-    x, y = torch.randn(50, 32, 64), torch.randint(0, 10, (32,))
-
-    def last(x):
+    def cell_by_cell(x):
         h = torch.zeros(32, 128)
         for inputs in x:
-            h = cell(inputs, h)
+            h = rnn(inputs, h)
         return head(h)
 
-    parameters = [*cell.parameters(), *head.parameters()]
-    return training(torch, last, parameters, adam(torch), x, y, clip=1.0)
+    whole = cell_by_cell if layer == "RNNCell" else lambda x: head(rnn(x)[0][-1])
+    return Task(whole, parameters, x, y)
 
 
-def adam_alone(torch):
+def recurrent(torch, layer):
+    return training(torch, recurrent_task(torch, layer), adam(torch), clip=1.0)
+
+
+def many_parameters(torch):
     parameters = [torch.nn.Parameter(torch.randn(10)) for _ in range(100)]
     for p in parameters:
         p.grad = torch.randn(10)
+    return parameters
+
+
+def adam_alone(torch):
+    parameters = many_parameters(torch)
     return adam(torch)(parameters).step, lambda: parameters[7].detach().tolist()
 
 
@@ -164,10 +184,14 @@ def views(torch):
 # ---------------------------------------------------------------- big arrays
 
 
+def tensors(torch, shapes, gradients):
+    inputs = [torch.randn(*shape, requires_grad=True) for shape in shapes]
+    return inputs, [torch.randn(*shape) for shape in gradients]
+
+
 def function(torch, f, shapes, *gradients):
     """y = f(x, ...) for inputs of these shapes, and its backward for gradients of those shapes."""
-    inputs = [torch.randn(*shape, requires_grad=True) for shape in shapes]
-    gradients = [torch.randn(*shape) for shape in gradients]
+    inputs, gradients = tensors(torch, shapes, gradients)
 
     def step():
         for x in inputs:
@@ -191,11 +215,15 @@ def layer_norm(torch):
     return function(torch, lambda x, w, b: norm(x, (1000,), w, b), shapes, (1000, 1000))
 
 
-def conv_norm(torch):
+def conv_norm_layers(torch):
     nn, layers = torch.nn, []
     for _ in range(2):
         layers += [nn.Conv2d(64, 64, 3, padding=1, bias=False), nn.BatchNorm2d(64), nn.ReLU()]
-    return function(torch, nn.Sequential(*layers), [(16, 64, 16, 16)], (16, 64, 16, 16))
+    return nn.Sequential(*layers)
+
+
+def conv_norm(torch):
+    return function(torch, conv_norm_layers(torch), [(16, 64, 16, 16)], (16, 64, 16, 16))
 
 
 def gather(torch):
@@ -221,11 +249,15 @@ def embedding(torch):
 WORKLOADS = {
     "W1": Workload("LeNet 1x32x32 b64, SGD with momentum", "ms", 1, lenet),
     "W1c": Workload("LeNet 3x32x32 b64, SGD with momentum", "ms", 1, lambda t: lenet(t, 3)),
-    "W1x": Workload("LeNet 1x32x32 b64, forward only", "ms", 1, lambda t: lenet(t, train=False)),
-    "W2": Workload("MLP 784-256-128-10 b64, Adam", "ms", 1, mlp_adam),
+    "W1x": Workload("LeNet 1x32x32 b64, forward only", "ms", 1, lenet_forward),
+    "W2": Workload(
+        "MLP 784-256-128-10 b64, Adam", "ms", 1, lambda t: training(t, mlp_task(t), adam(t))
+    ),
     "W3": Workload("LSTM 64-128, 50 steps b32, Adam", "ms", 1, lambda t: recurrent(t, "LSTM")),
     "W3b": Workload("GRU 64-128, 50 steps b32, Adam", "ms", 1, lambda t: recurrent(t, "GRU")),
-    "W3c": Workload("RNNCell 64-128, a loop of 50 b32, Adam", "ms", 1, cell_by_cell),
+    "W3c": Workload(
+        "RNNCell 64-128, a loop of 50 b32, Adam", "ms", 1, lambda t: recurrent(t, "RNNCell")
+    ),
     "W4": Workload("2 x (conv3x3 64, batch norm, relu) 16x64x16x16", "ms", 1, conv_norm),
     "W5a": Workload("x*2+1 on 10 numbers, per op", "us", 1000, ops),
     "W5b": Workload("backward of a chain, per node", "us", 1000, lambda t: chain(t, 1000, False)),
