@@ -62,7 +62,7 @@ predict_next = Exercise(
     "predict-next",
     answer="order",
     title="Predict which step runs next",
-    points=3,
+    points=4,
     difficulty=1,
     hints=(
         "Start with the loss. Which steps read `d`? Which read `a`?",
@@ -78,7 +78,7 @@ def first_two(order, rng):
     return list(order[:2])
 
 
-@predict_next.case("the whole order", points=2)
+@predict_next.case("the whole order", points=3)
 def whole_order(order, rng):
     return list(order)
 
@@ -89,7 +89,7 @@ topological_order = Exercise(
     "topological-order",
     answer="topological_order",
     title="Put the graph in order",
-    points=8,
+    points=10,
     difficulty=2,
     hints=(
         "First walk the whole graph once and count for each node how many times it is read. A "
@@ -165,7 +165,7 @@ def any_graph(answer, rng, size):
     return try_order(answer, random_graph(rng, size))
 
 
-@topological_order.case("a graph that the engine recorded", points=1)
+@topological_order.case("a graph that the engine recorded", points=2)
 def engine_graph(answer, rng):
     x, w = normal(rng, 3), normal(rng, 3)
     a = x * w
@@ -174,69 +174,12 @@ def engine_graph(answer, rng):
     return {"given": "a = x * w, loss = (a.tanh() * a + x).sum()", **seen}
 
 
-@topological_order.case("a chain of 3,000 steps", points=1)
+@topological_order.case("a chain of 3,000 steps", points=2)
 def long_chain(answer, rng):
     root = Node("x")
     for _ in range(3000):
         root = Node("a", root)
     return len(list(answer(root)))
-
-
-# --- The chain rule on a graph --------------------------------------------------------------------
-
-chain_rule = Exercise(
-    "chain-rule",
-    answer="chain_rule",
-    title="The chain rule on a graph",
-    points=7,
-    difficulty=2,
-    needs=("topological-order",),
-    hints=(
-        "The result starts as `{root: 1.0}`: the loss changes by 1 when the loss changes by 1.",
-        "Go through `topological_order(root)`. When a node's turn comes, its own entry is "
-        "complete. Send it on to each of its inputs, times the slope for that input.",
-        "`zip(node.next_functions, node.slopes)` gives a pair for each time that an input was "
-        "read, so `a * a` gives two.",
-        "An input that gets something from several users gets the sum: `slope[child] = "
-        "slope.get(child, 0.0) + slope[node] * local`.",
-    ),
-)
-
-
-def try_slopes(answer, root):
-    slopes = {node.label: float(slope) for node, slope in answer(root).items()}
-    return {"given": in_words(root), "slopes": slopes}
-
-
-@chain_rule.case("a chain: multiply along the way", points=1)
-def multiply_along(answer, rng):
-    x = Node("x")
-    return try_slopes(answer, Node("loss", Node("a", x, slopes=(3.0,)), slopes=(-2.0,)))
-
-
-@chain_rule.case("two paths: add", points=1)
-def two_paths(answer, rng):
-    x = Node("x")
-    a, b = Node("a", x, slopes=(3.0,)), Node("b", x, slopes=(5.0,))
-    return try_slopes(answer, Node("loss", a, b, slopes=(1.0, 2.0)))
-
-
-@chain_rule.case("a * a reads a twice", points=2)
-def same_twice(answer, rng):
-    a = Node("a", Node("x"), slopes=(2.0,))
-    return try_slopes(answer, Node("loss", a, a, slopes=(7.0, 7.0)))
-
-
-@chain_rule.case("a step that is used early and late", points=1)
-def early_and_late(answer, rng):
-    a = Node("a", Node("x"), slopes=(2.0,))
-    b = Node("b", a, slopes=(3.0,))
-    return try_slopes(answer, Node("loss", Node("c", b, slopes=(5.0,)), a, slopes=(1.0, 7.0)))
-
-
-@chain_rule.property("any graph", points=2, draw=lambda st: st.integers(1, 10))
-def any_slopes(answer, rng, size):
-    return try_slopes(answer, random_graph(rng, size))
 
 
 # --- Experiment: count the calls ------------------------------------------------------------------
@@ -245,7 +188,7 @@ count_calls = Exercise(
     "count-calls",
     answer="measured",
     title="Measure what the order saves",
-    points=4,
+    points=6,
     difficulty=2,
     needs=("topological-order",),
     hints=(
@@ -258,12 +201,12 @@ count_calls = Exercise(
 )
 
 
-@count_calls.case("calls when each node runs once", points=2)
+@count_calls.case("calls when each node runs once", points=3)
 def calls_by_order(measured, rng):
     return list(measured["by order"])
 
 
-@count_calls.case("calls when each path is walked", points=2)
+@count_calls.case("calls when each path is walked", points=3)
 def calls_by_paths(measured, rng):
     return list(measured["by paths"])
 
@@ -274,7 +217,7 @@ choose_gradient = Exercise(
     "choose-gradient",
     answer="gradient_for",
     title="Choose the argument of backward",
-    points=8,
+    points=10,
     difficulty=3,
     hints=(
         "Write down the number that you want the slopes of, as a formula in the entries of `y`. "
@@ -325,12 +268,12 @@ def of_matrix_last(answer, rng):
     return slopes_with(answer, rng, "last", 2, 3)
 
 
-@choose_gradient.case("half the squared distance to a target", points=2)
+@choose_gradient.case("half the squared distance to a target", points=3)
 def of_distance(answer, rng):
     return slopes_with(answer, rng, "distance", 2, 3)
 
 
-@choose_gradient.case("y is one number", points=1)
+@choose_gradient.case("y is one number", points=2)
 def of_number(answer, rng):
     goals = ("sum", "mean", "last", "distance")
     return {goal: list(slopes_with(answer, rng, goal).values())[1] for goal in goals}
@@ -342,7 +285,7 @@ unbroadcast = Exercise(
     "unbroadcast",
     answer="unbroadcast",
     title="Undo a broadcast",
-    points=7,
+    points=9,
     difficulty=2,
     hints=(
         "A value that was used in many places gets the sum of what comes back from them. "
@@ -382,12 +325,14 @@ def axis_of_one(answer, rng):
     return try_sum(answer, numbered(rng, 2, 3), (2, 1))
 
 
-@unbroadcast.case("down to a single number", points=1)
+@unbroadcast.case("down to a single number", points=2)
 def to_number(answer, rng):
     return try_sum(answer, numbered(rng, 2, 2), ())
 
 
-@unbroadcast.property("both sorts at once, any shapes", points=2, draw=lambda st: st.integers(1, 10))
+@unbroadcast.property(
+    "both sorts at once, any shapes", points=3, draw=lambda st: st.integers(1, 10)
+)
 def any_shapes(answer, rng, size):
     shape = tuple(int(n) for n in rng.integers(1, 4, size=1 + size // 3))
     repeated = tuple(int(rng.integers(2, 4)) if n == 1 and rng.random() < 0.7 else n for n in shape)
@@ -401,7 +346,7 @@ predict_twice = Exercise(
     "predict-twice",
     answer="twice",
     title="Predict what a second backward does",
-    points=4,
+    points=6,
     difficulty=2,
     hints=(
         "The slope of `x * x` at 3 is 6. What does backward do with a leaf's gradient that is "
@@ -423,12 +368,12 @@ def middle(twice, rng):
     return twice["y.grad"]
 
 
-@predict_twice.case("a third pass over x * x", points=1)
+@predict_twice.case("a third pass over x * x", points=2)
 def third_product(twice, rng):
     return twice["third x * x"]
 
 
-@predict_twice.case("a second pass over x + x", points=1)
+@predict_twice.case("a second pass over x + x", points=2)
 def second_sum(twice, rng):
     return twice["second x + x"]
 
@@ -439,7 +384,7 @@ repair_training = Exercise(
     "repair-training",
     answer="train",
     title="Repair a training loop",
-    points=6,
+    points=8,
     difficulty=2,
     hints=(
         "Run `train` for one step and look at `w`: did the loss get smaller?",
@@ -466,13 +411,13 @@ def one_step(answer, rng):
     return {"w after one step": w.item(), "w.requires_grad": w.requires_grad}
 
 
-@repair_training.case("each step uses its own slope", points=2)
+@repair_training.case("each step uses its own slope", points=3)
 def some_steps(answer, rng):
     w, _ = train_line(answer, rng, 5)
     return {"w after five steps": w.item()}
 
 
-@repair_training.case("the losses hold no graph", points=2)
+@repair_training.case("the losses hold no graph", points=3)
 def plain_losses(answer, rng):
     _, losses = train_line(answer, rng, 3)
     # The first loss comes before any step, so it says nothing of how the steps are made.
@@ -482,123 +427,18 @@ def plain_losses(answer, rng):
     }
 
 
-# --- Several losses on one trunk ------------------------------------------------------------------
-
-each_loss = Exercise(
-    "each-loss",
-    answer="slopes_of_each",
-    title="Several losses, one graph",
-    points=6,
-    difficulty=3,
-    hints=(
-        "Call `trunk(x)` once and keep its result. Each head turns that result into a loss.",
-        "All losses but the last need `retain_graph=True`, because a later one still walks back "
-        "through the trunk.",
-        "Backward adds to `x.grad`. Set `x.grad = None` before each pass, so that each result "
-        "stands alone.",
-        "Put `x.grad` itself into your list and set `x.grad = None` afterwards. "
-        "`x.grad.zero_()` would wipe the tensor that is in the list.",
-    ),
-)
-
-
-def run_heads(answer, rng, count):
-    """The slopes, how often the trunk ran, and what one more backward says afterwards."""
-    x, weights = normal(rng, 3), [normal(rng, 3, requires_grad=False) for _ in range(count)]
-    calls, losses = [], []
-
-    def trunk(value):
-        calls.append(value)
-        return value * value * value
-
-    def head(weight):
-        def loss_of(hidden):
-            losses.append((hidden * hidden * weight).sum())
-            return losses[-1]
-
-        return loss_of
-
-    # Copies, because one more backward below may add to a gradient that is in the list.
-    slopes = [slope.clone() for slope in answer(x, trunk, [head(weight) for weight in weights])]
-    try:
-        losses[-1].backward()
-        further = "runs"
-    except RuntimeError:
-        further = "RuntimeError: the buffers are freed"
-    return {"slopes": slopes, "runs of the trunk": len(calls), "one more backward": further}
-
-
-@each_loss.case("one loss", points=1)
-def one_head(answer, rng):
-    return run_heads(answer, rng, 1)["slopes"]
-
-
-@each_loss.case("two losses", points=2)
-def two_heads(answer, rng):
-    return run_heads(answer, rng, 2)["slopes"]
-
-
-@each_loss.case("the trunk runs once and the buffers are freed at the end", points=3)
-def three_heads(answer, rng):
-    return run_heads(answer, rng, 3)
-
-
-# --- detach against no_grad -----------------------------------------------------------------------
-
-straight_through = Exercise(
-    "straight-through",
-    answer="straight_through",
-    title="A value from one formula, a gradient from another",
-    points=5,
-    difficulty=3,
-    hints=(
-        "The result has to be `x` plus something, so that the gradient passes to `x` with the "
-        "slope 1.",
-        "The something must be `f(x) - x`, so that the value comes out as `f(x)`. It must count "
-        "as a constant.",
-        "A constant is what `detach()` gives, or what was computed under `no_grad`. Only the "
-        "something may be constant, not the sum.",
-    ),
-)
-
-
-def passed_through(answer, rng, function, inner=False):
-    """Value and gradient, for a leaf or for a value in the middle of a graph."""
-    leaf = normal(rng, 4)
-    out = answer(leaf * 2 if inner else leaf, function)
-    weights = normal(rng, 4, requires_grad=False)
-    if out.requires_grad:
-        (out * weights).sum().backward()
-    return {"value": out.detach(), "needs a gradient": out.requires_grad, "gradient": leaf.grad}
-
-
-@straight_through.case("a step function", points=2)
-def step_function(answer, rng):
-    return passed_through(answer, rng, lambda x: (x > 0).float())
-
-
-@straight_through.case("a square", points=2)
-def a_square(answer, rng):
-    return passed_through(answer, rng, lambda x: x * x)
-
-
-@straight_through.case("in the middle of a graph", points=1)
-def in_the_middle(answer, rng):
-    return passed_through(answer, rng, lambda x: x.tanh(), inner=True)
-
-
 # --- Your own backward ----------------------------------------------------------------------------
 
 my_backward = Exercise(
     "my-backward",
     answer="my_backward",
     title="Your own backward",
-    points=8,
+    points=10,
     difficulty=3,
     needs=("topological-order",),
     hints=(
-        "It is `chain_rule` once more: a dict from node to gradient, filled in the order of "
-        "`topological_order(root)`. It starts as `{root: grad}`.",
+        "It is the `chain_rule` of section 3 once more: a dict from node to gradient, filled in "
+        "the order of `topological_order(root)`. It starts as `{root: grad}`.",
         "Instead of multiplying by a slope, call the node: `results = node(grads[node])`. You "
         "get a tensor for one input and a tuple for several. `zip(node.next_functions, "
         "results)` pairs them with the edges.",
@@ -686,14 +526,14 @@ def engine_vector(answer, rng):
     return run_traversal(answer, "x.exp() * x", x.exp() * x, grad, {"x": x})
 
 
-@my_backward.case("a second pass adds to the leaves", points=2)
+@my_backward.case("a second pass adds to the leaves", points=3)
 def engine_accumulate(answer, rng):
     x, w = normal(rng, 3), normal(rng, 3)
     loss, leaves = (x * w).sum(), {"x": x, "w": w}
     return run_traversal(answer, "(x * w).sum(), twice", loss, tg.tensor(1.0), leaves, times=2)
 
 
-@my_backward.case("a small network", points=2)
+@my_backward.case("a small network", points=3)
 def engine_network(answer, rng):
     x = normal(rng, 5, 4, requires_grad=False)
     w1, b1, w2 = normal(rng, 4, 3), normal(rng, 3), normal(rng, 3, 2)
