@@ -19,7 +19,7 @@ place_of = Exercise(
     "place-of",
     answer="place_of",
     title="Where an element lies",
-    points=4,
+    points=5,
     difficulty=1,
     hints=(
         "Begin at the offset. Each index moves on by a number of steps.",
@@ -39,7 +39,7 @@ def with_offset(answer, rng):
     return [answer((2,), (3,), 1), answer((0, 0), (4, 1), 7), answer((1, 1), (1, 4), 2)]
 
 
-@place_of.property("any tensor", points=2, draw=lambda st: st.integers(1, 4))
+@place_of.property("any tensor", points=3, draw=lambda st: st.integers(1, 4))
 def any_tensor(answer, rng, size):
     x = tg.zeros(sizes(rng, size, 2, 4)).transpose(0, size - 1)
     index = tuple(int(rng.integers(0, n)) for n in x.shape)
@@ -55,7 +55,7 @@ row_major = Exercise(
     "row-major",
     answer="row_major",
     title="Strides of a fresh tensor",
-    points=6,
+    points=8,
     difficulty=2,
     hints=(
         "The last stride is 1. Go from the last axis to the first.",
@@ -71,13 +71,13 @@ def small_shapes(answer, rng):
     return [tuple(answer((4,))), tuple(answer((2, 3)))]
 
 
-@row_major.property("any shape", points=3, draw=lambda st: st.integers(1, 5))
+@row_major.property("any shape", points=4, draw=lambda st: st.integers(1, 5))
 def any_shape(answer, rng, size):
     shape = sizes(rng, size)
     return {"given": repr(shape), "stride": tuple(answer(shape))}
 
 
-@row_major.case("axes of size 1, and no axis", points=2)
+@row_major.case("axes of size 1, and no axis", points=3)
 def odd_shapes(answer, rng):
     return [tuple(answer(shape)) for shape in ((1, 5), (5, 1), (2, 1, 3), ())]
 
@@ -88,7 +88,7 @@ contiguous = Exercise(
     "contiguous",
     answer="is_contiguous",
     title="Repair is_contiguous",
-    points=6,
+    points=8,
     difficulty=2,
     needs=("row-major",),
     hints=(
@@ -99,7 +99,7 @@ contiguous = Exercise(
 )
 
 
-@contiguous.case("an axis of size 1 with an odd stride", points=3)
+@contiguous.case("an axis of size 1 with an odd stride", points=4)
 def odd_stride(answer, rng):
     geometries = [((4, 1), (1, 4)), ((1, 3), (7, 1)), ((2, 1, 3), (3, 99, 1)), ((1, 1), (0, 5))]
     return {repr(g): bool(answer(*g)) for g in geometries} | not_contiguous(answer)
@@ -110,7 +110,7 @@ def not_contiguous(answer):
     return {repr(g): bool(answer(*g)) for g in geometries}
 
 
-@contiguous.property("views of a tensor", points=3, draw=lambda st: st.integers(1, 4))
+@contiguous.property("views of a tensor", points=4, draw=lambda st: st.integers(1, 4))
 def of_views(answer, rng, size):
     x = tg.zeros(sizes(rng, size + 1, 1, 4))
     views = {
@@ -133,7 +133,7 @@ predict_strides = Exercise(
     "predict-strides",
     answer="strides",
     title="Predict strides",
-    points=7,
+    points=9,
     difficulty=2,
     hints=(
         "`x` has the stride (6, 1). Which of the operations move strides, which multiply one, "
@@ -165,12 +165,12 @@ def part_views(strides, rng):
     return foretold(strides, "x[1]", "x[:, ::2]")
 
 
-@predict_strides.case("where a copy is needed", points=2)
+@predict_strides.case("where a copy is needed", points=3)
 def copies(strides, rng):
     return foretold(strides, "x.t().view(24)", "x.t().contiguous()")
 
 
-@predict_strides.case("a view of a part", points=1)
+@predict_strides.case("a view of a part", points=2)
 def view_of_part(strides, rng):
     return foretold(strides, "x[::2].view(2, 2, 3)")
 
@@ -181,7 +181,7 @@ expand_geometry = Exercise(
     "expand-geometry",
     answer="expand_geometry",
     title="The geometry of expand",
-    points=9,
+    points=11,
     difficulty=3,
     hints=(
         "Compare shape and sizes from the back: `new = len(sizes) - len(shape)` axes are new and "
@@ -221,7 +221,7 @@ def in_front(answer, rng):
     ]
 
 
-@expand_geometry.property("any shape", points=2, draw=lambda st: st.integers(1, 4))
+@expand_geometry.property("any shape", points=3, draw=lambda st: st.integers(1, 4))
 def any_expansion(answer, rng, size):
     shape = sizes(rng, size, 1, 3)
     x = tg.zeros(shape).transpose(0, size - 1)
@@ -231,7 +231,7 @@ def any_expansion(answer, rng, size):
     return {"given": given, "result": attempted(answer, tuple(x.shape), x.stride(), target)}
 
 
-@expand_geometry.case("what doesn't fit", points=2)
+@expand_geometry.case("what doesn't fit", points=3)
 def misfits(answer, rng):
     arguments = [
         ((2,), (1,), (4,)),
@@ -249,7 +249,7 @@ unfold_geometry = Exercise(
     "unfold-geometry",
     answer="unfold_geometry",
     title="The geometry of unfold",
-    points=7,
+    points=9,
     difficulty=2,
     hints=(
         "One axis changes, and one is added at the end. All others stay.",
@@ -273,7 +273,7 @@ def of_matrix(answer, rng):
     return [attempted(answer, (4, 6), (6, 1), 0, 2, 1), attempted(answer, (4, 6), (6, 1), 1, 3, 3)]
 
 
-@unfold_geometry.property("any tensor", points=2, draw=lambda st: st.integers(1, 4))
+@unfold_geometry.property("any tensor", points=3, draw=lambda st: st.integers(1, 4))
 def any_unfold(answer, rng, size):
     x = tg.zeros(sizes(rng, size, 3, 7)).transpose(0, size - 1)
     dim = int(rng.integers(0, size))
@@ -285,7 +285,7 @@ def any_unfold(answer, rng, size):
     }
 
 
-@unfold_geometry.case("a window as long as the axis, and longer", points=1)
+@unfold_geometry.case("a window as long as the axis, and longer", points=2)
 def long_windows(answer, rng):
     return [attempted(answer, (3,), (1,), 0, 3, 1), attempted(answer, (3,), (1,), 0, 4, 1)]
 
@@ -296,7 +296,7 @@ count_cells = Exercise(
     "count-cells",
     answer="cells",
     title="Count the numbers in memory",
-    points=5,
+    points=6,
     difficulty=1,
     hints=(
         "Call each function of `results`, and ask for the storage behind what it returns.",
@@ -316,44 +316,6 @@ def results(cells, rng):
     return entries(cells, "expand + 0", "expand, contiguous")
 
 
-@count_cells.case("a row of an expanded tensor", points=1)
+@count_cells.case("a row of an expanded tensor", points=2)
 def one_row(cells, rng):
     return entries(cells, "expand, one row")
-
-
-# --- Predict: resize_ -----------------------------------------------------------------------------
-
-predict_resize = Exercise(
-    "predict-resize",
-    answer="after",
-    title="Predict what resize_ leaves",
-    points=6,
-    difficulty=2,
-    hints=(
-        "`resize_` reads the storage from the tensor's offset on, row by row, whatever the strides "
-        "were before.",
-        "A storage that is longer than needed keeps its numbers.",
-        "The storage is 1 2 3 4 5 6 in all four lines, and t.t() has the same one.",
-    ),
-)
-
-
-def rows(after, *names):
-    """Those entries as lists, also where a tensor was given."""
-    found = entries(after, *names)
-    return {n: v.tolist() if isinstance(v, tg.Tensor) else v for n, v in found.items()}
-
-
-@predict_resize.case("smaller, and back", points=2)
-def smaller(after, rng):
-    return rows(after, "t.resize_(2, 2)", "t.resize_(4), then t.resize_(6)")
-
-
-@predict_resize.case("a transposed tensor", points=2)
-def transposed(after, rng):
-    return rows(after, "t.t().resize_(2, 3)")
-
-
-@predict_resize.case("a row", points=2)
-def a_row(after, rng):
-    return rows(after, "t[1].resize_(2)")
