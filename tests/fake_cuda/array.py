@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from .counts import launched, sent_to_device, sent_to_host
+from .names import ATTRIBUTES, METHODS
 from .runtime import Device, current, pool
 
-MISSING_METHODS = {"ctypes", "getfield", "resize", "setfield", "setflags", "to_device"}
-MISSING_ARGUMENTS = {"where", "initial", "like", "device"}
 # What makes another window on its array where it can, and copies where it can't.
 WINDOWS = set(
     "array_split as_strided asfortranarray ascontiguousarray astype atleast_1d atleast_2d "
@@ -26,11 +25,11 @@ WINDOWS = set(
     "sliding_window_view split squeeze swapaxes transpose view vsplit".split()
 )
 EMPTY = {"empty", "empty_like"}  # memory alone
-# The size of the result depends on the values, so the host waits for them.
+# What depends on the values: the size of the result, or an error. So the host waits for them.
 WAITING = set(
-    "argwhere bincount compress extract flatnonzero histogram intersect1d nonzero piecewise "
-    "setdiff1d setxor1d trim_zeros union1d unique unique_all unique_counts unique_inverse "
-    "unique_values".split()
+    "argwhere average bincount choose compress extract flatnonzero histogram intersect1d nonzero "
+    "percentile place putmask quantile setdiff1d setxor1d tril_indices triu_indices union1d unique "
+    "unique_all unique_counts unique_inverse unique_values".split()
 )
 
 
@@ -59,12 +58,12 @@ class ndarray:
         raise TypeError(f"numpy.{function.__name__} was called on a device array: use xp")
 
     def __getattr__(self, name: str) -> Any:
-        # Else __array_interface__ and its like would hand out the memory.
-        if name.startswith("_") or name in MISSING_METHODS:
-            raise AttributeError(name)
+        # No other name: __array_interface__ and its like would hand out the memory.
+        if name in _CHECKS:
+            return _method(self, name)
+        if name not in ATTRIBUTES:
+            raise AttributeError(f"cupy.ndarray has no {name!r} that names.py lists")
         value = getattr(self._a, name)
-        if callable(value):
-            return _method(self, name, value)
         return wrapped(value, self._device) if isinstance(value, np.ndarray) else value
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -83,9 +82,9 @@ class ndarray:
         sent_to_host("get")
         return self._a.copy(order=order)  # type: ignore[arg-type]
 
-    def item(self, *args: Any) -> Any:
+    def item(self) -> Any:
         sent_to_host("item")
-        return self._a.item(*args)
+        return self._a.item()
 
     def tolist(self) -> Any:
         sent_to_host("tolist")
@@ -191,8 +190,6 @@ def wrapped(value: Any, device: int | None = None) -> Any:
 
 def called(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """The result of a call in CuPy, noted: as a launch unless it is only another window."""
-    if name != "copyto" and (unknown := MISSING_ARGUMENTS & kwargs.keys()):
-        raise TypeError(f"CuPy's functions have no {unknown}")
     out = kwargs.get("out")
     given = [unwrapped(arg) for arg in args]
     result = function(*given, **{k: unwrapped(v) for k, v in kwargs.items()})
@@ -210,11 +207,19 @@ def _shares(result: Any, given: list[Any]) -> bool:
     return all(any(np.may_share_memory(part, a) for a in arrays) for part in parts if part.size)
 
 
-def _method(array: ndarray, name: str, bound: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*args: Any, **kwargs: Any) -> Any:
-        def function(owner: Any, *args: Any, **kwargs: Any) -> Any:
-            return bound(*args, **kwargs)
+def signatures(table: str) -> dict[str, Callable[..., None]]:
+    """For each line `name(arguments)` of a table, what raises TypeError for any others."""
+    lines = [line.partition("(") for line in table.split("\n") if line]
+    return {name: eval(f"lambda {rest[:-1]}: None") for name, _, rest in lines}
 
+
+_CHECKS = signatures(METHODS)
+
+
+def _method(array: ndarray, name: str) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        _CHECKS[name](*args, **kwargs)
+        function = getattr(np.ndarray, name)
         if name not in WINDOWS:
             return called(name, function, (array, *args), kwargs)
         with Device(array._device):  # a window is made wherever its array is
@@ -226,34 +231,55 @@ def _method(array: ndarray, name: str, bound: Callable[..., Any]) -> Callable[..
 # --- operators ------------------------------------------------------------------------------------
 
 
-def _operator(name: str) -> None:
-    function = getattr(operator, name)
-    plain = name.strip("_")
+# The operators by their ufuncs: only these write into an array of no dims, too.
+BINARY = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.divide,
+    "floordiv": np.floor_divide,
+    "mod": np.remainder,
+    "pow": np.power,
+    "matmul": np.matmul,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "lshift": np.left_shift,
+    "rshift": np.right_shift,
+}
+COMPARING = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+UNARY = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}
 
+
+def _operator(name: str, ufunc: np.ufunc) -> None:
     def forward(self: ndarray, *other: Any) -> Any:
         if other and not isinstance(other[0], ndarray | int | float | complex | np.generic):
             if isinstance(other[0], np.ndarray):
                 raise TypeError(f"Unsupported type {type(other[0])}")
             return NotImplemented
-        return called(plain, function, (self, *other), {})
+        return called(name, ufunc, (self, *other), {})
 
     def reflected(self: ndarray, other: Any) -> Any:
         if isinstance(other, np.ndarray):
             raise TypeError(f"Unsupported type {type(other)}")
-        return called(plain, function, (other, self), {})
+        return called(name, ufunc, (other, self), {})
 
     def in_place(self: ndarray, other: Any) -> ndarray:
-        launched(f"i{plain}")
-        self._a = getattr(operator, f"i{plain}")(unwrapped(self), unwrapped(other))
+        called(f"i{name}", ufunc, (self, other), {"out": self})
         return self
 
-    setattr(ndarray, f"__{plain}__", forward)
-    if hasattr(operator, f"i{plain}"):
-        setattr(ndarray, f"__r{plain}__", reflected)
-        setattr(ndarray, f"__i{plain}__", in_place)
+    setattr(ndarray, f"__{name}__", forward)
+    if name in BINARY:
+        setattr(ndarray, f"__r{name}__", reflected)
+        setattr(ndarray, f"__i{name}__", in_place)
 
 
-for _name in "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift".split():
-    _operator(_name)
-for _name in "eq ne lt le gt ge neg pos abs invert".split():
-    _operator(_name)
+for _name, _ufunc in (BINARY | COMPARING | UNARY).items():
+    _operator(_name, _ufunc)

@@ -1,85 +1,114 @@
-"""`cupy`, the module: NumPy's functions under CuPy's names, and what CuPy lacks refused."""
+"""`cupy`, the module: NumPy's functions, under the names and with the arguments that CuPy has."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .array import called, ndarray, unwrapped
+from . import names
+from .array import called, ndarray, signatures, unwrapped
 from .counts import launched, sent_to_device
 from .runtime import cuda, pool
 
-# NumPy's names that CuPy 14.2 lacks: compared on the two packages.
-MISSING = set(
-    """
-    False_ ScalarType True_ asmatrix block bmat busday_count busday_offset busdaycalendar bytes_
-    char character clongdouble complex256 core ctypeslib datetime64 datetime_as_string
-    datetime_data dtypes einsum_path emath errstate f2py flexible float128 frompyfunc fromregex
-    geomspace get_include getbufsize geterr geterrcall histogram_bin_edges info insert is_busday
-    isnat little_endian longdouble ma matrix matvec memmap nanpercentile nanquantile ndenumerate
-    nditer nested_iters object_ polyder polydiv polyint rec recarray record sctypeDict setbufsize
-    seterr seterrcall show_runtime spacing str_ strings test timedelta64 typecodes unstack vecdot
-    vecmat void
-    """.split()
-)
-REDUCING = {"add", "multiply"}  # the ufuncs whose .reduce CuPy has for all types
-
 
 class _Function:
-    """A function of the module, or a ufunc with the methods that CuPy's have."""
+    """A function of the module: `check` refuses arguments that CuPy's does not take."""
 
-    def __init__(self, function: Any) -> None:
-        self._function = function
+    def __init__(self, name: str, function: Any, check: Callable[..., None]) -> None:
+        self._name, self._function, self._check = name, function, check
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return called(self._function.__name__, self._function, args, kwargs)
+        self._check(*args, **kwargs)
+        return called(self._name, self._function, args, kwargs)
 
-    def __getattr__(self, name: str) -> Any:
-        ufunc = self._function
-        if not isinstance(ufunc, np.ufunc) or name not in ("at", "reduce", "accumulate", "outer"):
-            raise AttributeError(name)
-        if name == "reduce" and ufunc.__name__ not in REDUCING:
-            raise NotImplementedError(f"CuPy's {ufunc.__name__}.reduce")
-        title = f"{ufunc.__name__}.{name}"
-        return lambda *args, **kwargs: called(title, getattr(ufunc, name), args, kwargs)
+
+class _Ufunc(_Function):
+    """A ufunc, with the methods that CuPy's have, some of which always raise."""
+
+    def __init__(self, name: str, function: Any) -> None:
+        super().__init__(name, function, _check_ufunc)
+
+    def _having(self, method: str, known: set[str]) -> Callable[..., Any]:
+        if self._name not in known:
+            raise NotImplementedError(f"CuPy's {self._name}.{method}")
+        function, title = getattr(self._function, method), f"{self._name}.{method}"
+        return lambda *args, **kwargs: called(title, function, args, kwargs)
+
+    @property
+    def at(self) -> Callable[..., Any]:
+        return self._having("at", names.AT)
+
+    @property
+    def reduce(self) -> Callable[..., Any]:
+        return self._having("reduce", names.REDUCING)
+
+    @property
+    def accumulate(self) -> Callable[..., Any]:
+        return self._having("accumulate", names.REDUCING)
+
+    @property
+    def outer(self) -> Callable[..., Any]:
+        return self._having("outer", {self._name})
+
+
+def _check_ufunc(
+    *args: Any, out: Any = None, casting: Any = None, dtype: Any = None, where: Any = None
+) -> None:
+    pass
+
+
+def _functions(source: Any, table: str) -> dict[str, Any]:
+    checks = signatures(table)
+    return {name: _Function(name, getattr(source, name), check) for name, check in checks.items()}
 
 
 class _Module:
-    """`cupy`, or a module in it."""
+    """`cupy`, or a module in it: what is listed, and nothing else."""
 
-    def __init__(self, module: Any) -> None:
-        self._module = module
+    def __init__(self, contents: dict[str, Any]) -> None:
+        vars(self).update(contents)
 
     def __getattr__(self, name: str) -> Any:
-        if name in MISSING or name.startswith("__"):
-            raise AttributeError(f"CuPy has no {name}")
-        value = getattr(self._module, name)
-        if name == "ndarray":
-            return ndarray
-        if isinstance(value, type) or not callable(value):
-            return _Module(value) if type(value) is type(np) else value
-        return _Function(value)
+        raise AttributeError(f"cupy has no {name!r} that tests/fake_cuda/names.py lists")
 
-    def asarray(self, a: Any, dtype: Any = None, order: Any = None) -> ndarray:
-        return self.array(a, dtype, copy=None, order=order or "K")
 
-    def array(self, a: Any, dtype: Any = None, copy: Any = True, order: str = "K") -> ndarray:
-        """The way in: here, alone, CuPy takes arrays of the host."""
-        if isinstance(a, ndarray):
-            made = np.array(unwrapped(a), dtype, copy=copy, order=order)
-            if made is a._a:
-                return a
-            launched("array")
-            return ndarray(made)
-        sent_to_device("array")
-        return ndarray(np.array(_plain(a), dtype, copy=copy or None, order=order))
+def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None) -> ndarray:
+    return array(a, dtype, copy, order or "K")
+
+
+def array(
+    obj: Any, dtype: Any = None, copy: Any = True, order: str = "K", *, ndmin: int = 0
+) -> ndarray:
+    """The way in: here, alone, CuPy takes arrays of the host."""
+    if isinstance(obj, ndarray):
+        made = np.array(unwrapped(obj), dtype, copy=copy or None, order=order, ndmin=ndmin)
+        if made is obj._a:
+            return obj
+        launched("array")
+        return ndarray(made)
+    sent_to_device("array")
+    return ndarray(np.array(_plain(obj), dtype, copy=copy or None, order=order, ndmin=ndmin))
 
 
 def _plain(a: Any) -> Any:
     return [_plain(v) for v in a] if isinstance(a, list | tuple) else getattr(a, "_a", a)
 
 
-xp = _Module(np)
-xp.cuda = cuda
-xp.get_default_memory_pool = lambda: pool
+xp = _Module(
+    {
+        **{name: getattr(np, name) for name in names.VALUES},
+        **_functions(np, names.FUNCTIONS),
+        **{name: _Ufunc(name, getattr(np, name)) for name in names.UFUNCS},
+        "array": array,
+        "asarray": asarray,
+        "cuda": cuda,
+        "get_default_memory_pool": lambda: pool,
+        "lib": _Module(
+            {"stride_tricks": _Module(_functions(np.lib.stride_tricks, names.STRIDE_TRICKS))}
+        ),
+        "linalg": _Module(_functions(np.linalg, names.LINALG)),
+        "ndarray": ndarray,
+    }
+)
