@@ -35,7 +35,7 @@ count_classes = Exercise(
     "count-classes",
     answer="count",
     title="Repair a count",
-    points=6,
+    points=7,
     difficulty=1,
     hints=(
         "Try it on labels that hold one class three times. What is written, and how often?",
@@ -61,7 +61,7 @@ def none_of_some(answer, rng):
     return counted(answer, tg.tensor([3, 1, 3]), 6)
 
 
-@count_classes.property("any labels", points=2, draw=lambda st: st.integers(1, 4))
+@count_classes.property("any labels", points=3, draw=lambda st: st.integers(1, 4))
 def any_labels(answer, rng, size):
     labels = places(rng, size + 1, 2 * size)
     return counted(answer, tg.cat([labels, labels]), size + 1)
@@ -73,7 +73,7 @@ predict_gather = Exercise(
     "predict-gather",
     answer="picks",
     title="Predict what is picked",
-    points=6,
+    points=7,
     difficulty=1,
     hints=(
         "The result of `gather` has the shape of its index. Write that shape down first, with "
@@ -108,7 +108,7 @@ def one_axis(picks, rng):
     return entries(picks, "x.gather(1, tensor([2, 0]))")
 
 
-@predict_gather.case("two lists in brackets", points=1)
+@predict_gather.case("two lists in brackets", points=2)
 def two_lists(picks, rng):
     return entries(picks, "x[tensor([1, 0]), tensor([0, 2])]")
 
@@ -119,7 +119,7 @@ flat_places = Exercise(
     "flat-places",
     answer="flat_places",
     title="From an index to places in memory",
-    points=9,
+    points=11,
     difficulty=3,
     hints=(
         "For each position of the index, its place is a sum with one term per axis: a coordinate "
@@ -154,13 +154,13 @@ def in_vector(answer, rng):
     return placed(answer, (5,), 0, tg.tensor([4, 0, 4]))
 
 
-@flat_places.case("an index smaller than the tensor", points=2)
+@flat_places.case("an index smaller than the tensor", points=3)
 def smaller_index(answer, rng):
     rows = placed(answer, (4, 5), 0, tg.tensor([[3, 1]]))
     return [rows, placed(answer, (4, 5), 1, tg.tensor([[3], [1]]))]
 
 
-@flat_places.property("any shape", points=2, draw=lambda st: st.integers(1, 4))
+@flat_places.property("any shape", points=3, draw=lambda st: st.integers(1, 4))
 def any_shape(answer, rng, size):
     shape = tuple(int(n) for n in rng.integers(2, 5, size=size))
     dim = int(rng.integers(0, size))
@@ -175,7 +175,7 @@ my_scatter = Exercise(
     "my-scatter",
     answer="my_scatter",
     title="Write scatter",
-    points=8,
+    points=10,
     difficulty=3,
     needs=("flat-places",),
     hints=(
@@ -215,13 +215,13 @@ def small_index(answer, rng):
     return written(answer, x, 0, tg.tensor([[2, 0], [1, 2]]), src)
 
 
-@my_scatter.case("a transposed tensor", points=2)
+@my_scatter.case("a transposed tensor", points=3)
 def transposed(answer, rng):
     x, src = whole(rng, 3, 2, low=1).t(), whole(rng, 2, 2, low=10, high=99)
     return written(answer, x, 1, tg.tensor([[2, 0], [1, 0]]), src)
 
 
-@my_scatter.property("any shape", points=2, draw=lambda st: st.integers(1, 4))
+@my_scatter.property("any shape", points=3, draw=lambda st: st.integers(1, 4))
 def any_scatter(answer, rng, size):
     shape = tuple(int(n) for n in rng.integers(2, 4, size=size))
     dim = int(rng.integers(0, size))
@@ -231,56 +231,13 @@ def any_scatter(answer, rng, size):
     return written(answer, whole(rng, *shape, low=1), dim, index, src)
 
 
-# --- Predict: the largest -------------------------------------------------------------------------
-
-predict_max = Exercise(
-    "predict-max",
-    answer="largest_of",
-    title="Predict values and places",
-    points=6,
-    difficulty=1,
-    hints=(
-        "`max(1)` goes along each row, `max(0)` down each column. `[0]` are values, `[1]` places.",
-        "Among equal elements it is the first place. Without an axis, places are counted through "
-        "the whole tensor from 0, row after row.",
-        "`keepdim=True` keeps the axis with size 1, so there is a list within the list. `clamp` "
-        "keeps the shape, a mask gives a plain row.",
-    ),
-)
-
-
-@predict_max.case("along the rows", points=2)
-def of_rows(largest_of, rng):
-    return entries(largest_of, "s.max(1)[0]", "s.max(1)[1]")
-
-
-@predict_max.case("down the columns", points=1)
-def of_columns(largest_of, rng):
-    return entries(largest_of, "s.max(0)[1]")
-
-
-@predict_max.case("in the whole tensor", points=1)
-def of_all(largest_of, rng):
-    return entries(largest_of, "s.argmax()")
-
-
-@predict_max.case("with keepdim", points=1)
-def kept(largest_of, rng):
-    return entries(largest_of, "s.max(1, keepdim=True)[1]")
-
-
-@predict_max.case("bounds and masks", points=1)
-def bounds(largest_of, rng):
-    return entries(largest_of, "s.clamp(3, 8)", "s[s > 3]")
-
-
 # --- Repair: accuracy -----------------------------------------------------------------------------
 
 repair_accuracy = Exercise(
     "repair-accuracy",
     answer="accuracy",
     title="Repair the accuracy",
-    points=6,
+    points=8,
     difficulty=2,
     hints=(
         "Print `guesses` for four rows of three scores. Are these classes?",
@@ -302,13 +259,13 @@ def four_rows(answer, rng):
     return shared(answer, scores, tg.tensor([1, 0, 0, 0]))
 
 
-@repair_accuracy.case("two rows, five classes", points=2)
+@repair_accuracy.case("two rows, five classes", points=3)
 def two_rows(answer, rng):
     scores = tg.tensor([[0.5, 0.25, 0.1, 9.5, 0.2], [0.5, 0.75, 0.1, 0.5, 0.2]])
     return shared(answer, scores, tg.tensor([3, 0]))
 
 
-@repair_accuracy.property("any scores", points=2, draw=lambda st: st.integers(1, 4))
+@repair_accuracy.property("any scores", points=3, draw=lambda st: st.integers(1, 4))
 def any_scores(answer, rng, size):
     scores = tg.tensor(rng.permuted(rng.random((3 + size, 2 + size)), axis=1) + 0.01)
     labels = scores.max(1)[1]
@@ -322,7 +279,7 @@ distances = Exercise(
     "distances",
     answer="distances",
     title="All distances by one product",
-    points=7,
+    points=9,
     difficulty=2,
     hints=(
         "Three pieces: the squares of the points, a column; the products; the squares of the "
@@ -363,12 +320,12 @@ def more_points(answer, rng):
     return apart(answer, whole(rng, 4, 3), whole(rng, 2, 3))
 
 
-@distances.case("as many points as centres and coordinates", points=2)
+@distances.case("as many points as centres and coordinates", points=3)
 def square(answer, rng):
     return apart(answer, whole(rng, 3, 3), whole(rng, 3, 3))
 
 
-@distances.property("any sizes", points=2, draw=lambda st: st.integers(1, 4))
+@distances.property("any sizes", points=3, draw=lambda st: st.integers(1, 4))
 def any_sizes(answer, rng, size):
     return apart(answer, whole(rng, size, 5 - size), whole(rng, 3, 5 - size))
 
@@ -379,7 +336,7 @@ count_numbers = Exercise(
     "count-numbers",
     answer="measured",
     title="Measure the largest array",
-    points=4,
+    points=5,
     difficulty=1,
     needs=("distances",),
     hints=(
@@ -398,6 +355,6 @@ def broadcast_numbers(measured, rng):
     return list(measured["by_broadcast"])
 
 
-@count_numbers.case("by a matrix product", points=2)
+@count_numbers.case("by a matrix product", points=3)
 def product_numbers(measured, rng):
     return list(measured["distances"])
