@@ -24,7 +24,7 @@ COURSE = sorted(p for p in (ROOT / "course").rglob("*.py") if "content" not in p
 # From the ground up. A module may import its own layer and those before it.
 LAYERS = (
     (
-        *("dtype", "device", "shape", "layout", "storage", "random", "printing"),
+        *("dtype", "device", "kernels", "shape", "layout", "storage", "random", "printing"),
         *("legacy_printing", "threads"),
     ),
     ("tensor",),

@@ -25,13 +25,15 @@ class Backend:
     and a byte offset on a flat buffer, `pointer(array)` is the address of its first element,
     `index_of(array)` the number of its device. `scatter(out, places, values, how)` combines each
     values[i] with out[places[i]], also where places repeat: `how` is "add", "multiply", "maximum"
-    or "minimum", `out` a vector or a matrix of rows in row-major memory.
+    or "minimum", `out` a vector or a matrix of rows in row-major memory. `kernel(source, name)`
+    compiles CUDA C++ into what is called with grid, block and arguments; None where there is none.
     """
 
     __slots__ = (
         "array_type",
         "from_host",
         "index_of",
+        "kernel",
         "kind",
         "pointer",
         "scatter",
@@ -53,6 +55,7 @@ class Backend:
         index_of: Callable[[Array], int | None],
         scatter: Callable[[Array, Array, Array, str], None],
         synchronize: Callable[[], None],
+        kernel: Callable[[str, str], Callable[..., None]] | None = None,
     ) -> None:
         self.kind = kind
         self.xp = xp
@@ -64,6 +67,7 @@ class Backend:
         self.index_of = index_of
         self.scatter = scatter
         self.synchronize = synchronize
+        self.kernel = kernel
 
 
 def _numpy_window(
@@ -194,6 +198,7 @@ def _load_cupy() -> Backend:
         index_of=lambda array: int(array.device.id),
         scatter=scatter,
         synchronize=lambda: cupy.cuda.get_current_stream().synchronize(),
+        kernel=lambda source, name: cupy.RawModule(code=source).get_function(name),
     )
 
 

@@ -16,8 +16,10 @@ import numpy as np
 
 from tinygrad_course.device import Backend, _combine_distinct, register, unregister
 
+from ..kernel_shim import unavailable
 from .array import ndarray, unwrapped
 from .counts import Counts, counting, launched, sent_to_device
+from .kernel import kernel
 from .module import xp
 from .runtime import Device, cuda, current, machine, pool
 
@@ -29,7 +31,7 @@ def _from_host(array: np.ndarray, index: int | None) -> ndarray:
         sent_to_device("asarray")
     else:  # a single number is no more than an argument of `full`
         launched("full")
-    return ndarray(array.copy(order="K"), Device(index or 0).id)
+    return ndarray(np.array(array, order="K"), Device(index or 0).id)
 
 
 def _window(buffer: ndarray, shape: Any, strides: Any, offset: int = 0) -> ndarray:
@@ -63,6 +65,7 @@ BACKEND = Backend(
     index_of=lambda array: array._device,
     scatter=_scatter,
     synchronize=lambda: None,
+    kernel=kernel if unavailable() is None else None,
 )
 
 

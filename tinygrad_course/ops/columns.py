@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..device import backend_of
+from ..kernels import columns as fused
+from ..kernels import usable
 from ..shape import as_int
 from .arguments import require_tensors
 from .dims import row_major
@@ -126,6 +128,8 @@ class Im2Col(Op, fn="", node="Im2ColBackward0"):
         n, c, *size = x.shape
         ctx.save(size, kernel, geometry)
         places = window_count(size, kernel, geometry)
+        if usable(x):
+            return fused.im2col(x, kernel, places, geometry, images_first=True)
         columns = windows(images_last(xp, x, geometry), kernel, places, geometry)
         columns = columns.transpose(columns.ndim - 1, *range(columns.ndim - 1))
         columns = xp.array(columns, order="C")  # a view of x till here
@@ -146,6 +150,8 @@ class Col2Im(Op, fn="", node="Col2ImBackward0"):
         n, depth, _ = x.shape
         c = depth // math.prod(kernel)
         places = window_count(size, kernel, geometry)
+        if usable(x):
+            return fused.col2im(x, size, kernel, places, geometry, images_first=True)
         out = xp.zeros((c, *padded_size(size, geometry), n), x.dtype)
         columns = x.transpose(1, 2, 0).reshape(c, *kernel, *places, n)
         add_windows(windows(out, kernel, places, geometry), columns, kernel)

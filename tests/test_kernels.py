@@ -1,0 +1,285 @@
+"""The CUDA kernels, without a GPU: their very texts compiled by NVRTC, and run on the CPU.
+
+g++ compiles them behind a shim (`kernel_shim`), and what they compute is compared with the formulas
+on NumPy arrays. With the same shim the tests of all operations on a pretended device run them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import itertools
+import math
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tinygrad_course import kernels
+from tinygrad_course.kernels import columns, max_pool
+from tinygrad_course.kernels.windows import on_volumes
+from tinygrad_course.ops import max_pool as pooling
+from tinygrad_course.ops.columns import Geometry, col2im, im2col, window_count
+from tinygrad_course.ops.convolution import conv_input, conv_weight, convolution
+from tinygrad_course.ops.windows import Windows
+
+from . import fake_cuda, kernel_shim
+
+TEXTS = {"columns": columns.KERNELS, "max_pool": max_pool.KERNELS}
+VARIANTS = [(dtype, wide) for dtype in kernels.REALS for wide in (False, True)]
+
+runs_kernels = pytest.mark.skipif(
+    kernel_shim.unavailable() is not None, reason=str(kernel_shim.unavailable())
+)
+
+
+def draw(*shape: int, dtype: str = "float64", seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+@pytest.fixture(params=[(*variant,) for variant in VARIANTS], ids=str)
+def dtype(request, monkeypatch) -> Any:
+    """The type of numbers; kernels count in 32 bits, or in 64, as for large arrays."""
+    name, wide = request.param
+    if wide:
+        monkeypatch.setattr(kernels, "WIDE", 0)
+    with fake_cuda.pretended():
+        yield name
+
+
+def there(array: np.ndarray) -> Any:
+    return fake_cuda.xp.array(array)
+
+
+def close(found: Any, expected: np.ndarray) -> None:
+    assert found.dtype == expected.dtype and found.shape == expected.shape
+    error = 1e-5 if expected.dtype == "float32" else 1e-12
+    np.testing.assert_allclose(found.get(), expected, rtol=error, atol=error)
+
+
+# --- compiled -------------------------------------------------------------------------------------
+
+
+def test_every_text_is_tried_here() -> None:
+    files = Path(kernels.__file__).parent.glob("*.py")
+    found = {f.stem for f in files if "__global__" in f.read_text(encoding="utf-8")}
+    assert found - {"__init__"} == set(TEXTS)
+
+
+def nvrtc() -> Any:
+    """NVIDIA's compiler of kernels, which needs no GPU: from its wheel or a CUDA toolkit."""
+    spec = importlib.util.find_spec("nvidia")
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    found = [str(p) for folder in folders for p in sorted(Path(folder).rglob("libnvrtc.so*"))]
+    for name in (*found, "libnvrtc.so"):
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    pytest.skip("NVRTC is not installed: pip install '.[dev]', on Linux and Windows")
+
+
+@pytest.mark.parametrize("arch", ["compute_70", "compute_90"])
+@pytest.mark.parametrize("name", TEXTS)
+def test_nvrtc_compiles(name: str, arch: str) -> None:
+    """Without a warning, and every kernel is in the result."""
+    compiler = nvrtc()
+    for variant in VARIANTS:
+        program = ctypes.c_void_p()
+        source = TEXTS[name].source(*variant).encode()
+        made = compiler.nvrtcCreateProgram(
+            ctypes.byref(program), source, b"kernels.cu", 0, None, None
+        )
+        assert made == 0
+        options = (ctypes.c_char_p * 1)(f"--gpu-architecture={arch}".encode())
+        failed = compiler.nvrtcCompileProgram(program, 1, options)
+        log = _text(compiler, "ProgramLog", program)
+        if "Architectures prior to" in log:  # that 70 will not be known for long
+            _, _, log = log.partition("\n")
+        assert not failed and log == "", log
+        ptx = _text(compiler, "PTX", program)
+        assert all(f".entry {kernel}(" in ptx for kernel in TEXTS[name].names)
+        compiler.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def _text(compiler: Any, what: str, program: Any) -> str:
+    size = ctypes.c_size_t()
+    assert getattr(compiler, f"nvrtcGet{what}Size")(program, ctypes.byref(size)) == 0
+    buffer = ctypes.create_string_buffer(size.value)
+    assert getattr(compiler, f"nvrtcGet{what}")(program, buffer) == 0
+    return buffer.value.decode()
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc: no CUDA toolkit")
+@pytest.mark.parametrize("name", TEXTS)
+def test_nvcc_compiles(name: str, tmp_path: Path) -> None:
+    source = tmp_path / "kernels.cu"
+    source.write_text(TEXTS[name].source("float32", wide=False))
+    command = ["nvcc", "-cubin", "-arch=sm_90", "-Werror", "all-warnings", source.name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "kernels.cubin").stat().st_size
+
+
+# --- the shim itself ------------------------------------------------------------------------------
+
+WRONG = """
+extern "C" __global__ void beyond(long long count, real* y) { y[count] = 1; }
+extern "C" __global__ void race(long long count, real* y) { y[0] = threadIdx.x; }
+extern "C" __global__ void apart(long long count, real* y) { if (threadIdx.x) __syncthreads(); }
+extern "C" __global__ void constant(long long count, const real* y) { ((real*)y)[0] = 7; }
+extern "C" __global__ void wait(long long count, real* y) {
+    __shared__ real all[1024];
+    all[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    y[threadIdx.x] = all[blockDim.x - 1 - threadIdx.x];
+}
+"""
+
+
+@runs_kernels
+@pytest.mark.parametrize(
+    "name, complaint",
+    [
+        ("beyond", "beyond an array"),
+        ("race", "order of the threads"),
+        ("apart", "wait for them"),
+        ("constant", "constant"),
+    ],
+)
+def test_the_shim_notices(name: str, complaint: str) -> None:
+    texts, y = kernels.Kernels(WRONG), np.zeros(4)
+    run = kernel_shim.kernel(texts.source("float64", wide=False), name)
+    with pytest.raises(AssertionError, match=complaint):
+        run((1,), (4,), (4, y))
+
+
+@runs_kernels
+def test_threads_wait_for_each_other() -> None:
+    y = np.zeros(64)
+    source = kernels.Kernels(WRONG).source("float64", wide=False)
+    kernel_shim.kernel(source, "wait")((1,), (64,), (64, y))
+    assert y.tolist() == list(range(63, -1, -1))
+    for wrong in ((y,), (4.0, y), (4, y.astype("float32")), (4, y[::2]), (4, 4)):
+        with pytest.raises(AssertionError):
+            kernel_shim.kernel(source, "wait")((1,), (64,), wrong)
+
+
+# --- windows --------------------------------------------------------------------------------------
+
+WINDOWS_ON = [
+    # kernel, stride, padding, dilation, image
+    pytest.param((2,), (2,), (0,), (1,), (7,), id="sequences"),
+    pytest.param((2, 2), (2, 2), (0, 0), (1, 1), (6, 8), id="apart"),
+    pytest.param((3, 2), (2, 1), (1, 1), (2, 1), (9, 10), id="dilated"),
+    pytest.param((3, 3), (1, 1), (1, 1), (1, 1), (5, 4), id="overlapping"),
+    pytest.param((2, 3), (3, 4), (0, 1), (1, 1), (8, 9), id="with gaps between"),
+    pytest.param((2, 1, 3), (1, 2, 2), (1, 0, 1), (1, 1, 2), (4, 5, 9), id="volumes"),
+    pytest.param((1, 1), (1, 1), (0, 0), (1, 1), (1, 1), id="a single cell"),
+]
+OUTER = [(2, 3), (0, 3), (4,)]
+
+
+def windows_of(kernel: Any, stride: Any, padding: Any, dilation: Any, image: Any) -> Windows:
+    each = zip(kernel, stride, padding, dilation, image, strict=True)
+    size = tuple([(n + 2 * p - d * (k - 1) - 1) // s + 1 for k, s, p, d, n in each])
+    return Windows(kernel, stride, padding, dilation, size, image)
+
+
+@runs_kernels
+@pytest.mark.parametrize("kernel, stride, padding, dilation, image", WINDOWS_ON)
+def test_max_pool(dtype, kernel, stride, padding, dilation, image) -> None:
+    windows = windows_of(kernel, stride, padding, dilation, image)
+    for outer in OUTER:
+        x = draw(*outer, *image, dtype=dtype).round(0)  # with ties
+        if x.size > 3:
+            x.reshape(-1)[[0, 1, -1]] = np.nan, -np.inf, np.inf
+            x[-1] = -np.inf  # nothing is larger than what lies around the image
+        y, places = pooling._maxima_and_places(np, x, windows, nans=True)
+        found, cells = max_pool.maxima(there(x), windows)
+        close(found, y)
+        assert (cells.get() == places).all()
+        g = draw(*y.shape, dtype=dtype, seed=1)
+        close(max_pool.scatter(there(g), cells, windows), pooling._scatter(np, g, places, windows))
+
+
+GEOMETRIES = [
+    # input, kernel, stride, padding, dilation, groups
+    pytest.param((9,), (3,), (2,), ((1, 0),), (2,), 1, id="sequences"),
+    pytest.param((5, 6), (2, 3), (1, 2), ((1, 2), (0, 0)), (2, 1), 2, id="images"),
+    pytest.param((9, 7), (3, 3), (4, 5), ((1, 1), (0, 2)), (1, 1), 1, id="gaps"),
+    pytest.param((4, 3, 5), (2, 3, 1), (1, 1, 2), ((0, 1),) * 3, (1, 1, 3), 4, id="volumes"),
+    pytest.param((1, 1), (1, 1), (1, 1), ((0, 0),) * 2, (1, 1), 1, id="a single cell"),
+]
+
+
+@runs_kernels
+@pytest.mark.parametrize("size, kernel, stride, padding, dilation, groups", GEOMETRIES)
+def test_convolution(dtype, size, kernel, stride, padding, dilation, groups) -> None:
+    geometry = Geometry(stride, padding, dilation, groups)
+    places = window_count(size, kernel, geometry)
+    for n in (3, 0):
+        x, w = draw(n, 4, *size, dtype=dtype), draw(8, 4 // groups, *kernel, dtype=dtype, seed=1)
+        g = draw(n, 8, *places, dtype=dtype, seed=2)
+        for b, c in itertools.product((None, draw(8, dtype=dtype)), (None, draw(4, dtype=dtype))):
+            args = places, geometry
+            on_device = [v if v is None else there(v) for v in (x, w, g, b, c)]
+            x_, w_, g_, b_, c_ = on_device
+            close(columns.output(x_, w_, b_, *args), convolution(x, w, b, *args))
+            args = size, geometry
+            close(columns.input_gradient(g_, w_, c_, *args), conv_input(g, w, c, *args))
+        found = columns.weight_gradient(there(x), there(g), kernel, geometry)
+        close(found, conv_weight(x, g, kernel, geometry))
+
+
+@runs_kernels
+@pytest.mark.parametrize("size, kernel, stride, padding, dilation, groups", GEOMETRIES)
+def test_columns(dtype, size, kernel, stride, padding, dilation, groups) -> None:
+    geometry = Geometry(stride, padding, dilation)
+    places = window_count(size, kernel, geometry)
+    for n in (2, 0):
+        x = draw(n, 3, *size, dtype=dtype)
+        made = im2col(x, kernel, geometry)
+        for first in (True, False):
+            rows = columns.im2col(there(x), kernel, places, geometry, first)
+            close(rows if first else rows.swapaxes(0, 1), made)
+            back = columns.col2im(rows, size, kernel, places, geometry, first)
+            close(back, col2im(made, size, kernel, geometry))
+
+
+# --- places in large arrays -----------------------------------------------------------------------
+
+
+@runs_kernels
+def test_places_beyond_32_bits() -> None:
+    """A row of 2³¹ + 2¹⁶ numbers, of which a file with holes holds the few that are looked at."""
+    length, step = 2**31 + 2**16, 2**22
+    with tempfile.TemporaryFile() as file:
+        file.truncate(4 * length)
+        x = np.memmap(file, np.float32, "r+", shape=(1, length))
+        windows = windows_of((1,), (step,), (0,), (1,), (length,))
+        count = math.prod(windows.size)
+        x[0, ::step] = np.arange(count)
+        source = max_pool.KERNELS.source("float32", wide=True)
+        y, cells = np.empty(count, np.float32), np.empty(count, np.int32)
+        places = [ctypes.c_void_p(a.ctypes.data) for a in (x, y, cells)]
+        args = [ctypes.c_longlong(count), *places, on_volumes(*windows)]
+        kernel_shim.run(source, "max_pool", 1, 256, args)
+        assert y.tolist() == list(range(count)) and not cells.any()
+
+
+def test_large_arrays_get_the_wide_text(monkeypatch) -> None:
+    asked = []
+    monkeypatch.setattr(
+        fake_cuda.BACKEND, "kernel", lambda text, _: asked.append(text) or (lambda *args: None)
+    )
+    monkeypatch.setattr(kernels, "WIDE", 6)
+    with fake_cuda.pretended():
+        texts = kernels.Kernels('extern "C" __global__ void none(long long n, const real* x) {}')
+        for size in (4, 5, 6, 7):
+            texts.launch("none", size, fake_cuda.xp.ones(size))
+    assert ["long long Index" in text for text in asked] == [False, True]
