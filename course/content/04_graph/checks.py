@@ -52,7 +52,7 @@ predict_flags = Exercise(
     "predict-flags",
     answer="flags",
     title="Predict requires_grad and is_leaf",
-    points=6,
+    points=7,
     difficulty=1,
     hints=(
         "First `requires_grad`: does one of the inputs require a gradient, and can the result "
@@ -75,7 +75,7 @@ def recorded(flags, rng):
     return entries(flags, "w * q", "w[0]")
 
 
-@predict_flags.case("results without a slope", points=2)
+@predict_flags.case("results without a slope", points=3)
 def without_slope(flags, rng):
     return entries(flags, "(w * q).detach()", "w > q")
 
@@ -86,7 +86,7 @@ result_flags = Exercise(
     "result-flags",
     answer="result_flags",
     title="Write the two rules",
-    points=5,
+    points=6,
     difficulty=1,
     hints=(
         "Begin with volatile: one volatile input is enough. `any(...)` says whether there is one.",
@@ -113,7 +113,7 @@ def some_volatile(answer, rng):
     return {kinds: flags_of(answer, *kinds) for kinds in ("v", "v-", "-v", "vg", "gv")}
 
 
-@result_flags.case("three inputs", points=1)
+@result_flags.case("three inputs", points=2)
 def three_inputs(answer, rng):
     return {kinds: flags_of(answer, *kinds) for kinds in ("-g-", "gvg", "g-v", "--v")}
 
@@ -124,7 +124,7 @@ record = Exercise(
     "record",
     answer="record",
     title="Record an operation",
-    points=9,
+    points=11,
     difficulty=2,
     needs=("result-flags",),
     hints=(
@@ -187,7 +187,7 @@ def nothing_to_record(answer, rng):
     return [plain, described(answer("mul", product, b, c), b=b, c=c)]
 
 
-@record.case("one step upon another, with one to three inputs", points=2)
+@record.case("one step upon another, with one to three inputs", points=3)
 def upon_another(answer, rng):
     a = Value(2.0, requires_grad=True)
     b = answer("neg", lambda p: -p, a)
@@ -196,7 +196,7 @@ def upon_another(answer, rng):
     return [described(b, a=a), described(c, a=a, b=b, constant=constant)]
 
 
-@record.case("what happens to the inputs later doesn't matter", points=2)
+@record.case("what happens to the inputs later doesn't matter", points=3)
 def later_changes(answer, rng):
     a, b = Value(2.0, requires_grad=True), Value(5.0, requires_grad=True)
     c = answer("mul", product, a, b)
@@ -215,7 +215,7 @@ repair_evaluate = Exercise(
     "repair-evaluate",
     answer="evaluate",
     title="Repair an evaluation",
-    points=6,
+    points=8,
     difficulty=2,
     hints=(
         "What does `tg.is_grad_enabled()` say after the call? And what is the type of the result?",
@@ -254,12 +254,12 @@ def one_batch(answer, rng):
     return evaluated(answer, rng, 1)
 
 
-@repair_evaluate.case("three batches", points=2)
+@repair_evaluate.case("three batches", points=3)
 def three_batches(answer, rng):
     return evaluated(answer, rng, 3)
 
 
-@repair_evaluate.case("called where recording is off", points=2)
+@repair_evaluate.case("called where recording is off", points=3)
 def already_off(answer, rng):
     return evaluated(answer, rng, 2, enabled=False)
 
@@ -270,7 +270,7 @@ nodes_of = Exercise(
     "nodes-of",
     answer="nodes_of",
     title="Walk through a graph",
-    points=8,
+    points=10,
     difficulty=2,
     hints=(
         "Keep a list that begins with the root. Go through it with `for node in nodes:` and append "
@@ -314,7 +314,7 @@ def any_graph(answer, rng, size):
     return walked(answer, nodes[-1])
 
 
-@nodes_of.case("a graph that the engine recorded", points=1)
+@nodes_of.case("a graph that the engine recorded", points=2)
 def engine_graph(answer, rng):
     x, w = tg.ones(3, requires_grad=True), tg.ones(3, requires_grad=True)
     a = x * w
@@ -323,7 +323,7 @@ def engine_graph(answer, rng):
     return {"given": "a = x * w, loss = (a.tanh() * a + x + ones).sum()", "nodes": names}
 
 
-@nodes_of.case("a chain of 3,000 steps", points=1)
+@nodes_of.case("a chain of 3,000 steps", points=2)
 def long_chain(answer, rng):
     root = Step("x")
     for _ in range(3000):
@@ -337,7 +337,7 @@ count_nodes = Exercise(
     "count-nodes",
     answer="measured",
     title="Measure a dynamic and an unrolled graph",
-    points=4,
+    points=5,
     difficulty=1,
     needs=("nodes-of",),
     hints=(
@@ -354,7 +354,7 @@ def dynamic_nodes(measured, rng):
     return list(measured["cool"])
 
 
-@count_nodes.case("the unrolled graph", points=2)
+@count_nodes.case("the unrolled graph", points=3)
 def unrolled_nodes(measured, rng):
     return list(measured["cool_unrolled"])
 
@@ -365,7 +365,7 @@ names_reached = Exercise(
     "names-reached",
     answer="names_reached",
     title="Find the parameters behind a result",
-    points=7,
+    points=9,
     difficulty=2,
     needs=("nodes-of",),
     hints=(
@@ -396,50 +396,17 @@ def far_behind(answer, rng):
     return answer(y * y, named)
 
 
-@names_reached.case("different tensors with equal numbers", points=2)
+@names_reached.case("different tensors with equal numbers", points=3)
 def equal_numbers(answer, rng):
     named = {name: leaf(1.0) for name in "abcd"}
     pairs = {name: leaf(1.0, 1.0) for name in "efg"}
     return [answer(named["d"].exp() * named["b"], named), answer(pairs["f"].sum(), pairs)]
 
 
-@names_reached.case("constants, detached values and frozen leaves", points=2)
+@names_reached.case("constants, detached values and frozen leaves", points=3)
 def left_out(answer, rng):
     named = {"a": leaf(1.0), "b": tg.ones(1), "c": leaf(3.0), "d": leaf(4.0)}
     named["d"].requires_grad = False
     named["c"].grad = tg.ones(1)
     y = named["a"] * named["b"] + (named["c"] * 2).detach() + named["d"]
     return [answer(y, named), answer(named["b"] * 2, named)]
-
-
-# --- Predict: volatile and no_grad ----------------------------------------------------------------
-
-predict_volatile = Exercise(
-    "predict-volatile",
-    answer="old_and_new",
-    title="Predict volatile and no_grad",
-    points=5,
-    difficulty=2,
-    hints=(
-        "A volatile input makes the result volatile, and what is made of the result. It does "
-        "nothing to the other inputs.",
-        "`y.data` is a fresh tensor with neither history nor mark.",
-        "After the `no_grad` block, `z` is an ordinary tensor that requires nothing. What does "
-        "`z + w` require, outside of the block?",
-    ),
-)
-
-
-@predict_volatile.case("the mark spreads", points=2)
-def spreads(old_and_new, rng):
-    return entries(old_and_new, "y.requires_grad", "(y + w).volatile")
-
-
-@predict_volatile.case("where it doesn't go", points=1)
-def stays(old_and_new, rng):
-    return entries(old_and_new, "(y.data * w).requires_grad", "w.volatile")
-
-
-@predict_volatile.case("no_grad ends with its block", points=2)
-def ends(old_and_new, rng):
-    return entries(old_and_new, "z.requires_grad", "(z + w).requires_grad")
