@@ -18,6 +18,7 @@ from tinygrad_course.ops.convolution import (
     convolution,
     reference_convolution,
 )
+from tinygrad_course.ops.tiles import tiles
 
 from .parity.both import attempt, both
 
@@ -34,6 +35,9 @@ GEOMETRIES = [
     # Whole pages of memory, which are copied in another order.
     pytest.param((8, 16), (3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1), 2, id="pages"),
     pytest.param((16, 8), (2, 3), (2, 1), ((0, 0), (0, 0)), (1, 1), 1, id="pages unpadded"),
+    # Several rows at once: 4 of 4, and 3 of 6.
+    pytest.param((6, 90), (5, 3), (1, 2), ((1, 1), (42, 43)), (1, 2), 2, id="tiles"),
+    pytest.param((9, 9, 12), (4, 2, 1), (1, 1, 1), ((0, 0),) * 3, (1, 1, 1), 1, id="tall tiles"),
 ]
 
 
@@ -54,6 +58,29 @@ def test_the_three_maps_of_a_convolution_are_adjoint(
     product = (y * g).sum()
     np.testing.assert_allclose((x * conv_input(g, w, None, size, geometry)).sum(), product)
     np.testing.assert_allclose((w * conv_weight(x, g, kernel, geometry)).sum(), product)
+
+
+@pytest.mark.parametrize(
+    "n, channels, kernel, places, rows",
+    [
+        (64, 6, (5, 5), (28, 28), 4),  # 4 divides 28, and 4 kernels of 5 rows fit in a tile of 8
+        (64, 16, (5, 5), (10, 10), 2),  # 2 x 16 channels are enough
+        (64, 33, (5, 5), (10, 10), 1),
+        (64, 1, (7, 1), (13, 8), 1),  # only 13 divides 13
+        (64, 1, (9, 1), (14, 8), 7),
+        (64, 6, (3, 3), (28, 28), 1),  # 3 rows share too little
+        (1, 6, (5, 5), (28, 28), 1),  # short rows
+        (64, 6, (5,), (28,), 1),
+    ],
+)
+def test_how_many_rows_are_a_tile(n, channels, kernel, places, rows) -> None:
+    plain = Geometry((1,) * len(kernel), ((0, 0),) * len(kernel), (1,) * len(kernel))
+    found = tiles(np, n, channels, kernel, places, plain)
+    assert found.rows == rows
+    assert found.kernel == (kernel[0] + rows - 1, *kernel[1:])
+    assert found.geometry.stride[0] * found.places[0] == places[0]
+    strided = plain._replace(stride=(2, *plain.stride[1:]))
+    assert tiles(np, n, channels, kernel, places, strided)[1:] == (kernel, places, strided)
 
 
 @pytest.mark.parametrize("kernel, stride, padding, dilation", [(2, 1, 0, 1), (3, 2, 1, 2)])

@@ -14,6 +14,8 @@ import math
 
 import numpy as np
 
+from .. import kernels
+from ..kernels import columns as fused
 from .columns import (
     add_windows,
     collide,
@@ -26,6 +28,7 @@ from .columns import (
 )
 from .dims import row_major
 from .registry import Op
+from .tiles import in_tiles, summed, tall, tiles
 
 # Columns are made for a few output rows at a time, as many as stay in the second-level cache, and
 # made again for the weight's gradient: cheaper than to keep 25 times the input.
@@ -39,15 +42,19 @@ _INPUT_GRAD_BYTES = 4_000_000
 # Shapes are written for images; a sequence has one spatial dim, a volume three.
 
 
-def _row_blocks(xp, rows, row_bytes, budget):
-    """Slices of output rows whose columns take `budget` bytes; on a GPU all rows, in one launch."""
+def _row_blocks(xp, seen, budget):
+    """Slices of the rows of windows, so that the columns of those in a slice take `budget` bytes;
+    on a GPU all rows, in one launch."""
+    rows = seen.shape[seen.ndim // 2]
+    row_bytes = seen.size // max(rows, 1) * seen.itemsize
     step = max(1, min(rows, budget // max(row_bytes, 1))) if xp is np else max(rows, 1)
     return [slice(i, min(i + step, rows)) for i in range(0, rows, step)]
 
 
-def _matrices(x, groups):
-    """(C, …) as one matrix (C / groups, all the rest) per group."""
-    return x.reshape(groups, len(x) // groups, math.prod(x.shape[1:]))
+def _matrices(x, groups, dims=1):
+    """An array as a matrix per group, whose rows are the first `dims` dims, a group's share."""
+    rows = math.prod(x.shape[:dims]) // groups
+    return x.reshape(groups, rows, math.prod(x.shape[dims:]))
 
 
 def _outer_or_product(a, b):
@@ -81,20 +88,21 @@ def _in_single(kernel):
 
 @_in_single
 def _output(xp, x, w, b, places, geometry):
-    o, c, *kernel = w.shape
-    groups = geometry.groups
+    if kernels.usable(x, w):
+        return fused.output(x, w, b, places, geometry)
+    o, groups = len(w), geometry.groups
     x = images_last(xp, x, geometry)
     n = x.shape[-1]
-    seen = windows(x, kernel, places, geometry)
-    depth = c * math.prod(kernel)
-    kernels = w.reshape(groups, o // groups, depth)
+    m, kernel, *there = tiles(xp, n, o // groups, w.shape[2:], places, geometry)
+    seen = windows(x, kernel, *there)
+    rows_of_w = _matrices(tall(xp, w, m), groups, 2)
     y = xp.empty((n, o, *places), x.dtype)
-    row_bytes = groups * depth * math.prod(places[1:]) * n * x.itemsize
-    for rows in _row_blocks(xp, places[0], row_bytes, _COLUMN_BYTES):
-        product = kernels @ _columns(xp, seen, rows, groups)
+    y_tiles = in_tiles(y, m)
+    for rows in _row_blocks(xp, seen, _COLUMN_BYTES):
+        part = y_tiles[:, :, :, rows]
+        product = rows_of_w @ _columns(xp, seen, rows, groups)
         # Back in N, C, H, W order while the block is still in the cache.
-        product = product.reshape(o, rows.stop - rows.start, *places[1:], n)
-        _write(xp, product, b, y[:, :, rows])
+        _write(xp, product.reshape(*part.shape[1:], n), b, part)
     return y
 
 
@@ -111,19 +119,19 @@ def _write(xp, product, b, y):
 
 @_in_single
 def _input_gradient(xp, g, w, b, size, geometry):
-    o, c, *kernel = w.shape
-    n, _, *places = g.shape
+    if kernels.usable(g, w):
+        return fused.input_gradient(g, w, b, size, geometry)
     groups = geometry.groups
-    depth = c * math.prod(kernel)
-    g = images_last(xp, g, plain(len(size)))
-    kernels = w.reshape(groups, o // groups, depth).transpose(0, 2, 1)
-    x = xp.zeros((c * groups, *padded_size(size, geometry), n), g.dtype)
-    seen = windows(x, kernel, places, geometry)
-    row_bytes = groups * depth * math.prod(places[1:]) * n * g.itemsize
-    for rows in _row_blocks(xp, places[0], row_bytes, _INPUT_GRAD_BYTES):
-        columns = _outer_or_product(kernels, _matrices(g[:, rows], groups))
-        there = _of_rows(seen, rows)
-        add_windows(there, columns.reshape(there.shape), kernel)
+    n, o, *places = g.shape
+    m, kernel, *there = tiles(xp, n, o // groups, w.shape[2:], places, geometry)
+    g = images_last(xp, in_tiles(g, m), plain(g.ndim - 1))
+    columns_of_w = _matrices(tall(xp, w, m), groups, 2).transpose(0, 2, 1)
+    x = xp.zeros((w.shape[1] * groups, *padded_size(size, geometry), n), g.dtype)
+    seen = windows(x, kernel, *there)
+    for rows in _row_blocks(xp, seen, _INPUT_GRAD_BYTES):
+        columns = _outer_or_product(columns_of_w, _matrices(g[:, :, rows], groups, 2))
+        part = _of_rows(seen, rows)
+        add_windows(part, columns.reshape(part.shape), kernel)
     x = row_major(images_first(x, size, geometry))
     if b is not None:
         x += _per_channel(b, x)
@@ -132,19 +140,22 @@ def _input_gradient(xp, g, w, b, size, geometry):
 
 @_in_single
 def _weight_gradient(xp, x, g, kernel, geometry):
-    n, o, *places = g.shape
+    if kernels.usable(x, g):
+        return fused.weight_gradient(x, g, kernel, geometry)
     groups = geometry.groups
+    n, o, *places = g.shape
+    m, tall_kernel, *there = tiles(xp, n, o // groups, kernel, places, geometry)
     x = images_last(xp, x, geometry)
-    g = images_last(xp, g, plain(len(places)))
-    seen = windows(x, kernel, places, geometry)
-    depth = len(x) // groups * math.prod(kernel)
+    g = images_last(xp, in_tiles(g, m), plain(g.ndim - 1))
+    seen = windows(x, tall_kernel, *there)
+    depth = len(x) // groups * math.prod(tall_kernel)
     # Made transposed: BLAS is twice as fast with the long side first.
-    w = xp.zeros((groups, depth, o // groups), g.dtype)
-    row_bytes = groups * depth * math.prod(places[1:]) * n * x.itemsize
-    for rows in _row_blocks(xp, places[0], row_bytes, _COLUMN_BYTES):
+    w = xp.zeros((groups, depth, o // groups * m), g.dtype)
+    for rows in _row_blocks(xp, seen, _COLUMN_BYTES):
         columns = _columns(xp, seen, rows, groups)
-        w += columns @ _matrices(g[:, rows], groups).transpose(0, 2, 1)
-    return row_major(w.transpose(0, 2, 1)).reshape(o, len(x) // groups, *kernel)
+        w += columns @ _matrices(g[:, :, rows], groups, 2).transpose(0, 2, 1)
+    w = w.transpose(0, 2, 1).reshape(o, m, len(x) // groups, *tall_kernel)
+    return row_major(summed(w, kernel[0]))
 
 
 def _per_channel(b, y):
