@@ -33,10 +33,9 @@ def explain(verdict: Verdict, hint: str = "", columns: bool = True) -> str:
     else:
         lines += [_case_line(case) for case in verdict.cases]
     lines += [f"note: {note}" for note in verdict.notes]
-    failure = verdict.failure
-    if failure is not None and not verdict.reason:
-        lines += ["", *(_mistake(verdict) or _failure(verdict, failure, columns))]
-    if hint and not verdict.mistake:
+    if verdict.failed is not None and not verdict.reason:
+        lines += ["", *_what_is_wrong(verdict, verdict.failed, columns)]
+    if hint and not verdict.explained:
         lines += ["", hint]
     return plain("\n".join(lines), 20_000)
 
@@ -54,13 +53,24 @@ def _case_line(case: CaseVerdict) -> str:
     return f"  {mark} {case.earned:g}/{case.points:g}  {case.title}"
 
 
-def _mistake(verdict: Verdict) -> list[str]:
-    return [f"What happens here: {verdict.mistake}"] if verdict.mistake else []
+def _what_is_wrong(verdict: Verdict, failed: CaseVerdict, columns: bool) -> list[str]:
+    """The known mistake, or those of single cases and the first case that nothing explains."""
+    if verdict.mistake:
+        return [f"What happens here: {verdict.mistake}"]
+    titles: dict[str, list[str]] = {}
+    for case in verdict.cases:
+        if case.mistake:
+            titles.setdefault(case.mistake, []).append(f"“{case.title}”")
+    lines = [f"What happens in {', '.join(cases)}: {says}" for says, cases in titles.items()]
+    if failed.mistake or failed.failure is None:
+        return lines
+    lines += [*([""] if lines else []), *_failure(verdict, failed, failed.failure, columns)]
+    return [*lines, "", f"To look at: {failed.hint}"] if failed.hint else lines
 
 
-def _failure(verdict: Verdict, failure: Failure, columns: bool) -> list[str]:
-    size = "" if failure.size is None else f", size {failure.size}"
-    head = f"The case “{verdict.failed_case}”{size}:"
+def _failure(verdict: Verdict, failed: CaseVerdict, failure: Failure, columns: bool) -> list[str]:
+    tried = f", tried with {failure.tried}" if failure.tried else ""
+    head = f"The case “{failed.title}”{tried}:"
     got = failure.got
     if got[0] == "error":
         lines = [head, *error_lines(got)]

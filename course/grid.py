@@ -22,7 +22,7 @@ _BAD = "padding:2px 8px;text-align:right;background:#fce0d4;color:#7a1f00;font-w
 def grid_html(verdict: Verdict) -> str:
     """HTML of the failing arrays, or nothing where arrays of one shape are not what failed."""
     failure = verdict.failure
-    if failure is None or verdict.secret or verdict.mistake or verdict.reason:
+    if failure is None or verdict.secret or verdict.explained or verdict.reason:
         return ""
     expected, got = failure.difference.expected, failure.difference.got
     if expected[0] != "array" or expected[1:3] != got[1:3]:

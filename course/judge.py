@@ -6,7 +6,9 @@ data were made a moment ago or in another process. Lesson 00.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
+from course.checks import Case
 from course.compare import Difference, compare
 from course.observe import Tree
 from course.oracle import Oracle, all_alike
@@ -15,9 +17,10 @@ from course.trial import Run, Trials, fingerprint
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The smallest run of a case that went wrong."""
+    """The run of a case that went wrong, the simplest one where there are several."""
 
-    size: int | None
+    tried: str
+    """The example in Python's words; nothing where the case has none."""
     difference: Difference
     expected: Tree
     got: Tree
@@ -31,6 +34,10 @@ class CaseVerdict:
     title: str
     points: float
     failure: Failure | None
+    mistake: str = ""
+    """The sentence of a known wrong answer that does the same in this case."""
+    hint: str = ""
+    """What to look at where this case fails."""
 
     @property
     def earned(self) -> float:
@@ -74,14 +81,20 @@ class Verdict:
         return bool(self.cases) and self.earned == self.points
 
     @property
-    def failure(self) -> Failure | None:
-        """The failure to show: of the first case that has one, since cases grow harder."""
-        return next((case.failure for case in self.cases if case.failure), None)
+    def failed(self) -> CaseVerdict | None:
+        """The failing case to show: the first that is not explained, since cases grow harder."""
+        wrong = [case for case in self.cases if case.failure]
+        return next((case for case in wrong if not case.mistake), wrong[0] if wrong else None)
 
     @property
-    def failed_case(self) -> str:
-        """The title of the case that `failure` belongs to."""
-        return next((case.title for case in self.cases if case.failure), "")
+    def failure(self) -> Failure | None:
+        """The failure to show."""
+        return self.failed.failure if self.failed else None
+
+    @property
+    def explained(self) -> bool:
+        """Whether the mistake, or that of every failing case, is known."""
+        return bool(self.mistake or (self.failed and self.failed.mistake))
 
     def _ipython_display_(self) -> None:
         """Nothing: as a cell's last value it follows the words that `check` has printed."""
@@ -99,9 +112,10 @@ def total_of(parts: Iterable[float]) -> float:
 def judge(seen: Trials, oracle: Oracle, notes: tuple[str, ...] = ()) -> Verdict:
     """Compare trials with the reference's under the same seed; name the mistake if it is known."""
     exercise = oracle.exercise
+    runs = zip(exercise.cases, oracle.examples, oracle.expected, seen, strict=True)
     cases = tuple(
-        CaseVerdict(case.title, case.points, _first_failure(case.sizes, ours, theirs))
-        for case, ours, theirs in zip(exercise.cases, oracle.expected, seen, strict=True)
+        CaseVerdict(case.title, case.points, _first_failure(case, *rest), hint=case.hint)
+        for case, *rest in runs
     )
     verdict = Verdict(
         oracle.lesson.name,
@@ -120,7 +134,11 @@ def judge(seen: Trials, oracle: Oracle, notes: tuple[str, ...] = ()) -> Verdict:
         return replace(verdict, mistake=mistake.says, mistake_name=mistake.name)
     if all_alike(oracle.untouched, seen):
         return replace(verdict, reason="It is as it was: answer in the cell above and run it.")
-    return verdict
+    named = [
+        replace(case, mistake=oracle.mistake_in(number, seen)) if case.failure else case
+        for number, case in enumerate(cases)
+    ]
+    return replace(verdict, cases=tuple(named))
 
 
 def nothing_seen(oracle: Oracle, reason: str, notes: tuple[str, ...] = ()) -> Verdict:
@@ -128,7 +146,7 @@ def nothing_seen(oracle: Oracle, reason: str, notes: tuple[str, ...] = ()) -> Ve
     exercise = oracle.exercise
     nothing: Tree = ["skipped"]
     difference = Difference("", reason, nothing, nothing)
-    failure = Failure(None, difference, nothing, nothing)
+    failure = Failure("", difference, nothing, nothing)
     cases = tuple(CaseVerdict(case.title, case.points, failure) for case in exercise.cases)
     name = oracle.lesson.name
     return Verdict(name, exercise.name, exercise.title, cases, reason=reason, notes=notes)
@@ -151,13 +169,22 @@ def with_ours(verdict: Verdict, helped: Verdict, broken: list[str]) -> Verdict:
 
 
 def _first_failure(
-    sizes: tuple[int | None, ...], ours: list[Run], theirs: list[Run]
+    case: Case, examples: list[Any], ours: list[Run], theirs: list[Run]
 ) -> Failure | None:
-    for size, a, b in zip(sizes, ours, theirs, strict=True):
-        difference = compare(a.seen, b.seen)
-        if difference is not None:
-            return Failure(size, difference, a.seen, b.seen, b.printed)
+    for example, a, b in zip(examples, ours, theirs, strict=True):
+        found = failure_of(case, example, a, b)
+        if found is not None:
+            return found
     return None
+
+
+def failure_of(case: Case, example: Any, ours: Run, theirs: Run) -> Failure | None:
+    """How one run differs from the reference's, if it does."""
+    difference = compare(ours.seen, theirs.seen)
+    if difference is None:
+        return None
+    tried = "" if case.draw is None else repr(example)
+    return Failure(tried, difference, ours.seen, theirs.seen, theirs.printed)
 
 
 def _reason(seen: Trials) -> str:

@@ -7,18 +7,19 @@ Lesson 00.
 
 import sys
 from collections.abc import MutableMapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from course.draws import smallest
 from course.feedback import explain, side_by_side
 from course.files import CourseError
 from course.grid import grid_html
-from course.judge import Verdict, judge, with_ours
+from course.judge import Failure, Verdict, failure_of, judge, with_ours
 from course.lesson import Lesson, load_lesson
 from course.limits import memory_limit
-from course.oracle import names_with, oracle_for
+from course.oracle import Oracle, names_with, oracle_for
 from course.progress import Progress, read_progress
-from course.trial import try_answer
 from course.workspace import workspace_of
 
 MEMORY_MB = 4096
@@ -48,22 +49,45 @@ def check(lesson: str, exercise: str, namespace: MutableMapping[str, Any]) -> Ve
 def verdict_on(lesson: Lesson, exercise: str, namespace: MutableMapping[str, Any]) -> Verdict:
     """The verdict on the names in `namespace`, with our own earlier answers where those help."""
     oracle = oracle_for(lesson, exercise, lesson.seed)
-    verdict = judge(try_answer(oracle.exercise, namespace, oracle.seed), oracle)
+    verdict = judge(oracle.try_names(namespace), oracle)
     broken = [] if verdict.passed else _failing_needs(lesson, exercise, namespace)
     needs = lesson.all_needs(exercise)
     if verdict.passed or not needs or (verdict.mistake and not broken):
-        return verdict
+        return shrunk(verdict, oracle, namespace)
     names = [name for need in broken or needs for name in lesson.exercises[need].names]
     with _ours(lesson, exercise, namespace, names):
-        helped = judge(try_answer(oracle.exercise, namespace, oracle.seed), oracle)
-    return with_ours(verdict, helped, broken)
+        helped = shrunk(judge(oracle.try_names(namespace), oracle), oracle, namespace)
+    return with_ours(shrunk(verdict, oracle, namespace), helped, broken)
+
+
+def shrunk(verdict: Verdict, oracle: Oracle, namespace: MutableMapping[str, Any]) -> Verdict:
+    """The verdict with the failure to show at the simplest example that can be found.
+
+    The points stay: they come from the examples that everybody's answer is tried on.
+    """
+    failed = verdict.failed
+    if verdict.explained or verdict.reason or failed is None or not failed.failure:
+        return verdict
+    case = next(case for case in oracle.exercise.cases if case.title == failed.title)
+    if case.draw is None or failed.failure.got[0] in ("late", "skipped"):
+        return verdict
+
+    def failure_at(example: Any) -> Failure | None:
+        return failure_of(case, example, *oracle.both_on(case, example, namespace))
+
+    example = smallest(case, lambda example: failure_at(example) is not None, oracle.seed)
+    found = None if example is None else failure_at(example)
+    if found is None or len(found.tried) >= len(failed.failure.tried):
+        return verdict
+    cases = [replace(c, failure=found) if c is failed else c for c in verdict.cases]
+    return replace(verdict, cases=tuple(cases))
 
 
 def _failing_needs(lesson: Lesson, exercise: str, namespace: MutableMapping[str, Any]) -> list[str]:
     found = []
     for need in lesson.all_needs(exercise):
         oracle = oracle_for(lesson, need, lesson.seed)
-        if not judge(try_answer(oracle.exercise, namespace, oracle.seed), oracle).passed:
+        if not judge(oracle.try_names(namespace), oracle).passed:
             found.append(need)
     return found
 
@@ -100,7 +124,7 @@ def _noted(lesson: Lesson, verdict: Verdict) -> str:
             lesson.name, verdict.exercise, verdict.earned, verdict.points, verdict.fingerprint
         )
     hint = ""
-    if not (verdict.passed or verdict.mistake or verdict.reason or _slip(verdict)):
+    if not (verdict.passed or verdict.explained or verdict.reason or _slip(verdict)):
         hint = _offered_hint(progress, lesson, verdict.exercise)
     if workspace is not None:
         progress.save()
@@ -143,6 +167,6 @@ def show(verdict: Verdict, hint: str) -> None:
         print(explain(verdict, columns=False))
         text = "\n".join(side_by_side(failure.difference.expected, failure.difference.got))
         ipython.display.display({"text/html": html, "text/plain": text}, raw=True)
-        print(hint)
+        print(f"\n{hint}")
     else:
         print(explain(verdict, hint))

@@ -5,14 +5,17 @@ is graded. Results are kept, since they depend on the lesson's text and the seed
 """
 
 import linecache
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from course.checks import Case
 from course.compare import alike
+from course.draws import examples_of
 from course.files import CourseError
 from course.lesson import Answer, Lesson
 from course.limits import TimeUp, time_limit
-from course.trial import Trials, try_answer
+from course.trial import CALL_SECONDS, Examples, Run, Trials, call, try_answer
 
 EXECUTE_SECONDS = 20.0
 
@@ -70,20 +73,22 @@ class Oracle:
         self._wrong: dict[str, Trials] = {}
 
     @cached_property
+    def examples(self) -> Examples:
+        """What the cases are tried on."""
+        return examples_of(self.exercise, self.seed)
+
+    @cached_property
     def secret(self) -> bool:
         """Whether the answer is a value, as in a prediction: what is expected gives it away."""
-        name = self.exercise.name
-        names = names_with(self.lesson, name, self.lesson.reference(name), f"<reference of {name}>")
+        names = self._reference_names
         return not any(callable(names.get(answer)) for answer in self.exercise.names)
 
     @cached_property
     def expected(self) -> Trials:
         """What the reference answer does, which is right by definition."""
         name = self.exercise.name
-        source = self.lesson.reference(name)
         # It is right by definition and has no need to hurry, on a busy machine least of all.
-        names = names_with(self.lesson, name, source, f"<reference answer of {name}>")
-        trials = try_answer(self.exercise, names, self.seed, call_seconds=20.0, all_seconds=60.0)
+        trials = self.try_names(self._reference_names, call_seconds=20.0, all_seconds=60.0)
         for case, runs in zip(self.exercise.cases, trials, strict=True):
             for run in runs:
                 fault = _fault_of(run.seen)
@@ -96,8 +101,25 @@ class Oracle:
 
     def try_source(self, source: str, filename: str) -> Trials:
         """What the answer in `source` does, with the references of what it needs."""
-        namespace = names_with(self.lesson, self.exercise.name, source, filename)
-        return try_answer(self.exercise, namespace, self.seed)
+        return self.try_names(names_with(self.lesson, self.exercise.name, source, filename))
+
+    def try_names(self, namespace: Mapping[str, Any], **limits: float) -> Trials:
+        """What the answer in `namespace` does."""
+        return try_answer(self.exercise, namespace, self.seed, self.examples, **limits)
+
+    def both_on(self, case: Case, example: Any, namespace: Mapping[str, Any]) -> tuple[Run, Run]:
+        """What the reference and the answer in `namespace` do on one example of a case."""
+        ours, theirs = (
+            call(case, self.exercise, names, self.seed, example, CALL_SECONDS)
+            for names in (self._reference_names, namespace)
+        )
+        return ours, theirs
+
+    @cached_property
+    def _reference_names(self) -> dict[str, Any]:
+        name = self.exercise.name
+        source = self.lesson.reference(name)
+        return names_with(self.lesson, name, source, f"<reference answer of {name}>")
 
     @cached_property
     def untouched(self) -> Trials:
@@ -107,13 +129,27 @@ class Oracle:
 
     def mistake_behind(self, seen: Trials) -> Answer | None:
         """The known wrong answer that does exactly what was seen in every case, if there is one."""
-        for answer in self.lesson.wrongs(self.exercise.name):
-            if answer.name not in self._wrong:
-                trials = self.try_source(answer.source, f"<wrong answer: {answer.name}>")
-                self._wrong[answer.name] = trials
-            if all_alike(self._wrong[answer.name], seen):
-                return answer
-        return None
+        wrongs = self.lesson.wrongs(self.exercise.name)
+        return next((answer for answer in wrongs if all_alike(self._does(answer), seen)), None)
+
+    def mistake_in(self, case: int, seen: Trials) -> str:
+        """The sentence for one failing case, where one known wrong answer alone does the same.
+
+        Of several slips made at once, each is found in the cases that show it.
+        """
+        told = [run.seen[0] not in _SAYS_LITTLE for run in seen[case]]
+        found = [
+            answer
+            for answer in self.lesson.wrongs(self.exercise.name)
+            if all(told) and all_alike([self._does(answer)[case]], [seen[case]])
+        ]
+        return found[0].says if len(found) == 1 else ""
+
+    def _does(self, answer: Answer) -> Trials:
+        if answer.name not in self._wrong:
+            trials = self.try_source(answer.source, f"<wrong answer: {answer.name}>")
+            self._wrong[answer.name] = trials
+        return self._wrong[answer.name]
 
 
 def all_alike(one: Trials, two: Trials) -> bool:
@@ -123,6 +159,10 @@ def all_alike(one: Trials, two: Trials) -> bool:
         for runs, others in zip(one, two, strict=True)
         for a, b in zip(runs, others, strict=True)
     )
+
+
+_SAYS_LITTLE = frozenset(("none", "error", "late", "skipped", "missing", "other"))
+"""Kinds of results that many mistakes lead to."""
 
 
 def _fault_of(tree: list[Any]) -> str:

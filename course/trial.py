@@ -1,10 +1,11 @@
-"""Trying an answer: every case, every size, with equal randomness each time, under a time limit.
+"""Trying an answer: every case, every example, with equal randomness each time, under a time limit.
 
 The same function runs in a learner's notebook, in the grader's sandbox and over the reference
 answer; what comes out is plain data and says nothing about right or wrong. Lesson 00.
 """
 
 import contextlib
+import copy
 import hashlib
 import io
 import json
@@ -35,7 +36,10 @@ class Run:
 
 
 Trials = list[list[Run]]
-"""One list for each case of the exercise, in it one run for each size."""
+"""One list for each case of the exercise, in it one run for each example."""
+
+Examples = list[list[Any]]
+"""For each case what to try it on; a case without examples is tried once, on a None."""
 
 CALL_SECONDS = 2.0
 ALL_SECONDS = 8.0
@@ -46,24 +50,25 @@ def try_answer(
     exercise: Exercise,
     namespace: Mapping[str, Any],
     seed: int,
+    examples: Examples,
     call_seconds: float = CALL_SECONDS,
     all_seconds: float = ALL_SECONDS,
 ) -> Trials:
     """Run all cases of `exercise` on the answer that `namespace` holds under the exercise's names.
 
-    A call that outlives `call_seconds` is noted as late, the case's larger sizes are left out and
+    A call that outlives `call_seconds` is noted as late, the case's other examples are left out and
     the calls after it get less time; after `all_seconds` nothing more is tried. Errors of the
     answer are noted and never raised.
     """
     # A prediction that nobody has made is None; no answer is.
     missing = [name for name in exercise.names if namespace.get(name) is None]
     if missing:
-        return [[Run(["missing", missing[0]]) for _ in case.sizes] for case in exercise.cases]
+        return [[Run(["missing", missing[0]]) for _ in tried] for tried in examples]
     answer = _answer_of(exercise, namespace)
     end = time.monotonic() + all_seconds
     trials: Trials = []
-    for case in exercise.cases:
-        trials.append(_try_case(case, answer, namespace, seed, call_seconds, end))
+    for case, tried in zip(exercise.cases, examples, strict=True):
+        trials.append(_try_case(case, tried, answer, namespace, seed, call_seconds, end))
         if trials[-1][-1].seen[0] in ("late", "skipped"):  # an endless loop seldom comes alone
             call_seconds = min(call_seconds, IMPATIENT_SECONDS)
     return trials
@@ -77,6 +82,7 @@ def _answer_of(exercise: Exercise, namespace: Mapping[str, Any]) -> Any:
 
 def _try_case(
     case: Case,
+    examples: list[Any],
     answer: Any,
     namespace: Mapping[str, Any],
     seed: int,
@@ -84,14 +90,26 @@ def _try_case(
     end: float,
 ) -> list[Run]:
     runs: list[Run] = []
-    for size in case.sizes:
+    for example in examples:
         left = end - time.monotonic()
         late = bool(runs) and runs[-1].seen[0] in ("late", "skipped")
         if late or left <= 0:
             runs.append(Run(["skipped"]))
         else:
-            runs.append(_call(case, answer, namespace, seed, size, min(call_seconds, left)))
+            runs.append(_call(case, answer, namespace, seed, example, min(call_seconds, left)))
     return runs
+
+
+def call(
+    case: Case,
+    exercise: Exercise,
+    namespace: Mapping[str, Any],
+    seed: int,
+    example: Any,
+    seconds: float,
+) -> Run:
+    """One run of a case, as `try_answer` makes many."""
+    return _call(case, _answer_of(exercise, namespace), namespace, seed, example, seconds)
 
 
 def _call(
@@ -99,12 +117,13 @@ def _call(
     answer: Any,
     namespace: Mapping[str, Any],
     seed: int,
-    size: int | None,
+    example: Any,
     seconds: float,
 ) -> Run:
-    parts = [seed, zlib.crc32(case.title.encode()), size or 0]
+    parts = [seed, zlib.crc32(f"{case.title} {example!r}".encode())]
     rng = np.random.default_rng(parts)
-    arguments = (answer, rng) if size is None else (answer, rng, size)
+    # A copy of its own: an answer may change what it is given.
+    more = () if case.draw is None else (copy.deepcopy(example),)
     printed = io.StringIO()
     started = time.monotonic()
     try:
@@ -114,7 +133,7 @@ def _call(
             _warnings_to(printed),
             time_limit(seconds),
         ):
-            seen = observe(case.function(*arguments))
+            seen = observe(case.function(answer, rng, *more))
     except TimeUp:
         seen = ["late", str(seconds)]
     except KeyboardInterrupt:
@@ -191,14 +210,14 @@ def fingerprint(trials: Trials) -> str:
     return hashlib.sha256(seen.encode()).hexdigest()[:16]
 
 
-def from_json(data: object, exercise: Exercise) -> Trials:
+def from_json(data: object, examples: Examples) -> Trials:
     """Trials from what an untrusted process wrote; ValueError where that is not their form."""
-    if type(data) is not list or len(data) != len(exercise.cases):
+    if type(data) is not list or len(data) != len(examples):
         raise ValueError("not one list for each case")
     trials: Trials = []
-    for case, runs in zip(exercise.cases, data, strict=True):
-        if type(runs) is not list or len(runs) != len(case.sizes):
-            raise ValueError("not one run for each size")
+    for tried, runs in zip(examples, data, strict=True):
+        if type(runs) is not list or len(runs) != len(tried):
+            raise ValueError("not one run for each example")
         for run in runs:
             good = type(run) is list and len(run) == 2 and type(run[1]) is str
             if not good or not is_observation(run[0]):

@@ -74,7 +74,11 @@ def verify_exercise(lesson: Lesson, exercise: str) -> Score:
         if bad is None:
             score.passed += 1
         else:
-            what = f"{bad.failed_case!r}: {bad.failure.difference.what}" if bad.failure else ""
+            what = (
+                f"{bad.failed.title!r}: {bad.failure.difference.what}"
+                if bad.failed and bad.failure
+                else ""
+            )
             fault(f"the right answer {answer.name!r} fails the case {what}")
     for answer in lesson.wrongs(exercise):
         score.wrong += 1

@@ -64,7 +64,7 @@ def double(x):
     out, shown = said(capsys, "double", code)
     assert shown == "<double: 1 of 3 points>"
     assert "  ✓ 1/1  a number\n  ✗ 0/2  any array" in out
-    assert "The case “any array”, size 3:" in out
+    assert "The case “any array”, tried with 3:" in out
     assert "given" in out and "float32, shape (3, 3)" in out
     assert "9 of 9 entries differ, the first one at [0, 0]" in out
     assert "expected" in out and "*" in out

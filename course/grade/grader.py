@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from course.draws import examples_of
 from course.grade.sandbox import Limits, Outcome, fresh_root, run
 from course.grade.splice import Graded, graded_cells
 from course.grade.submission import Submission
@@ -139,7 +140,8 @@ def _one_run(
     for name in probed:
         error = _cell_error(cells, outcome, name)
         try:
-            trials = from_json(outcome.results[name], lesson.exercises[name])
+            examples = examples_of(lesson.exercises[name], seed)
+            trials = from_json(outcome.results[name], examples)
             found[name] = Attempt(trials, cell_error=error)
         except KeyError:
             found[name] = Attempt(reason=_why_nothing(cells, outcome, name, limits))

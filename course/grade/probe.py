@@ -10,12 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from course.checks import load_exercises
-from course.trial import to_json, try_answer
+from course.trial import Examples, to_json, try_answer
 
 
-def probe(checks: str, exercise: str, seed: int, result: str, namespace: dict[str, Any]) -> None:
+def probe(
+    checks: str,
+    exercise: str,
+    seed: int,
+    examples: Examples,
+    result: str,
+    namespace: dict[str, Any],
+) -> None:
     """Try the answer in `namespace` with the cases in the file `checks`; write JSON to `result`."""
-    trials = try_answer(load_exercises(Path(checks))[exercise], namespace, seed)
+    trials = try_answer(load_exercises(Path(checks))[exercise], namespace, seed, examples)
     draft = f"{result}.part"
     with open(draft, "w", encoding="utf-8") as file:
         json.dump(to_json(trials), file)

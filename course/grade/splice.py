@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from course.checks import Exercise
+from course.draws import examples_of
 from course.grade.submission import Submission
 
 MARK = re.compile(r"(\s*#[#\s]*)((?:PYTEST_VALIDATE|NBVAL)_[A-Z_]+)\s*")
@@ -46,14 +48,16 @@ def graded_cells(
         pieces = joined(submission.answers.get(name, []))
         cells += [Graded(neutral(piece), "answer", name) for piece in pieces]
         if name in probed:
-            cells.append(Graded(probe_code(name, box, seed), "probe", name))
+            exercise = submission.lesson.exercises[name]
+            cells.append(Graded(probe_code(exercise, box, seed), "probe", name))
     return cells
 
 
-def probe_code(exercise: str, box: Path, seed: int) -> str:
-    """The source of a probe cell."""
-    checks, result = str(box / "checks.py"), str(box / "results" / f"{exercise}.json")
-    arguments = f"{checks!r}, {exercise!r}, {seed}, {result!r}, globals()"
+def probe_code(exercise: Exercise, box: Path, seed: int) -> str:
+    """The source of a probe cell. The examples stand in it: they are not drawn where it runs."""
+    name, examples = exercise.name, examples_of(exercise, seed)
+    checks, result = str(box / "checks.py"), str(box / "results" / f"{name}.json")
+    arguments = f"{checks!r}, {name!r}, {seed}, {examples!r}, {result!r}, globals()"
     return f"from course.grade.probe import probe as _probe\n\n_probe({arguments})"
 
 

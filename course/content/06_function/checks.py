@@ -79,7 +79,9 @@ def plain_sum(answer, rng):
     return {"height": 2.5, "value": y.detach(), "gradient": x.grad}
 
 
-@scaled_tanh.property("any gradient that arrives, any height", points=2, draw=lambda st: st.integers(1, 6))
+@scaled_tanh.property(
+    "any gradient that arrives, any height", points=2, draw=lambda st: st.integers(1, 6)
+)
 def any_height(answer, rng, size):
     shape = tuple(int(n) for n in rng.integers(1, 4, size=1 + size // 3))
     return tanh_pass(answer, normal(rng, *shape), float(rng.uniform(-3, 3)), rng)

@@ -424,7 +424,9 @@ def input_gradient(answer, rng):
     return {"given": {**given, "g": g}, "gradient of x": x.grad}
 
 
-@conv_function.property("both, with stride and padding", points=2, draw=lambda st: st.integers(1, 3))
+@conv_function.property(
+    "both, with stride and padding", points=2, draw=lambda st: st.integers(1, 3)
+)
 def both_gradients(answer, rng, size):
     shapes = (2, 2, 3 + size, 4), (2, 2, 3, 2)
     given, x, weight, y = try_conv(answer, rng, *shapes, pick(rng, 1, 4), pick(rng, 1, 3))

@@ -389,7 +389,9 @@ def update_one(answer, rng):
     return try_update(answer, rng, (2, 1, 1, 2), 0.1)
 
 
-@update_running.property("several channels, other momenta", points=3, draw=lambda st: st.integers(1, 3))
+@update_running.property(
+    "several channels, other momenta", points=3, draw=lambda st: st.integers(1, 3)
+)
 def update_several(answer, rng, size):
     return try_update(answer, rng, (1 + size, 3, 2, 2), (0.5, 0.1, 0.25)[size - 1])
 

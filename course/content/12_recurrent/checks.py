@@ -387,7 +387,9 @@ def again(answer, rng):
     return answer(np.array([2, 0, 2, 2]), rng.standard_normal((4, 2)), 4)
 
 
-@embedding_gradient.property("row numbers of any shape", points=1, draw=lambda st: st.integers(1, 4))
+@embedding_gradient.property(
+    "row numbers of any shape", points=1, draw=lambda st: st.integers(1, 4)
+)
 def any_shape(answer, rng, size):
     shape = (2, 3, 2)[: 1 + size % 3]
     ids, grad = rng.integers(0, 5, size=shape), rng.standard_normal((*shape, 3))

@@ -244,7 +244,9 @@ def nll_weights(answer, rng):
     }
 
 
-@nll_loss.property("weights and ignored targets, and the gradient", points=2, draw=lambda st: st.integers(1, 4))
+@nll_loss.property(
+    "weights and ignored targets, and the gradient", points=2, draw=lambda st: st.integers(1, 4)
+)
 def nll_all(answer, rng, size):
     log_p = log_probabilities(rng, size + 1, 3).requires_grad_()
     target = classes(rng, size + 1, 3, ignored=[0] if size > 1 else [])
