@@ -24,7 +24,7 @@ predict_hooks = Exercise(
     "predict-hooks",
     answer="grads",
     title="Predict what hooks do to a gradient",
-    points=4,
+    points=5,
     difficulty=1,
     hints=(
         "`y` is 4, so the gradient that arrives at `y` is 8. The first hook gets it, and the "
@@ -46,7 +46,7 @@ def one_removed(grads, rng):
     return grads["two"]
 
 
-@predict_hooks.case("a hook on a leaf that has a gradient", points=1)
+@predict_hooks.case("a hook on a leaf that has a gradient", points=2)
 def on_the_leaf(grads, rng):
     return grads["three"]
 
@@ -57,7 +57,7 @@ my_hooks = Exercise(
     "my-hooks",
     answer="Hooks",
     title="Register, run and remove",
-    points=9,
+    points=11,
     difficulty=2,
     hints=(
         "Keep the hooks in a dict from a number to the function. A dict keeps the order in which "
@@ -90,7 +90,7 @@ def none_and_zero(answer, rng):
     return {"result": hooks.run(start), "seen": seen}
 
 
-@my_hooks.case("a handle removes its own registration", points=3)
+@my_hooks.case("a handle removes its own registration", points=4)
 def removal(answer, rng):
     hooks, called = answer(), []
 
@@ -112,7 +112,7 @@ def removal(answer, rng):
     return called
 
 
-@my_hooks.case("changes made by a hook count from the next run on", points=2)
+@my_hooks.case("changes made by a hook count from the next run on", points=3)
 def changes_meanwhile(answer, rng):
     hooks, called = answer(), []
 
@@ -135,7 +135,7 @@ clipping = Exercise(
     "clipping",
     answer="clipping",
     title="A hook that bounds a gradient",
-    points=6,
+    points=7,
     difficulty=1,
     hints=(
         "`clipping(limit)` returns a function of one argument. Define it inside and return it.",
@@ -169,7 +169,7 @@ def zeros(answer, rng):
     return clipped(answer, 1.0, tg.zeros(3))
 
 
-@clipping.case("nobody else's gradient is changed", points=2)
+@clipping.case("nobody else's gradient is changed", points=3)
 def shared(answer, rng):
     left, right = tg.zeros(3, requires_grad=True), tg.zeros(3, requires_grad=True)
     other, middle = left * 1, right * 1
@@ -185,7 +185,7 @@ feature_maps = Exercise(
     "feature-maps",
     answer="feature_maps",
     title="Repair the grabbing of feature maps",
-    points=8,
+    points=10,
     difficulty=2,
     hints=(
         "A function that is made in a loop looks up the name `name` when it *runs*, and by then "
@@ -219,13 +219,13 @@ def nothing_left(answer, rng):
     return {"a dict is returned": isinstance(maps, dict), "modules with hooks": count}
 
 
-@feature_maps.case("the maps hold no graph", points=1)
+@feature_maps.case("the maps hold no graph", points=2)
 def no_graph(answer, rng):
     maps = answer(small_net(), ["3"], normal(rng, 1, 3))
     return {name: value.requires_grad for name, value in maps.items()}
 
 
-@feature_maps.case("a layer that changes its input in place", points=2)
+@feature_maps.case("a layer that changes its input in place", points=3)
 def changed_in_place(answer, rng):
     maps = answer(small_net(inplace=True), ["0"], normal(rng, 4, 3))
     return {name: value.detach().numpy() for name, value in maps.items()}
@@ -237,7 +237,7 @@ predict_firing = Exercise(
     "predict-firing",
     answer="fired",
     title="Predict who is called when",
-    points=4,
+    points=6,
     difficulty=2,
     hints=(
         "The inner module is called by the forward of the outer one, so all that belongs to that "
@@ -250,12 +250,12 @@ predict_firing = Exercise(
 )
 
 
-@predict_firing.case("the way forward", points=2)
+@predict_firing.case("the way forward", points=3)
 def way_forward(fired, rng):
     return list(fired)[:4]
 
 
-@predict_firing.case("the way back", points=2)
+@predict_firing.case("the way back", points=3)
 def way_back(fired, rng):
     return list(fired)[4:]
 
@@ -266,7 +266,7 @@ count_hooks = Exercise(
     "count-hooks",
     answer="called",
     title="Count the calls of hooks",
-    points=5,
+    points=7,
     difficulty=2,
     hints=(
         "Make a `Thrice()` and hang three hooks on it: `net.fc.register_forward_hook`, "
@@ -284,12 +284,12 @@ def of_the_module(called, rng):
     return {kind: called[kind] for kind in ("forward", "full backward")}
 
 
-@count_hooks.case("the hook of the shared weight", points=2)
+@count_hooks.case("the hook of the shared weight", points=3)
 def of_the_weight(called, rng):
     return called["weight"]
 
 
-@count_hooks.case("without recording", points=1)
+@count_hooks.case("without recording", points=2)
 def unrecorded(called, rng):
     return called["forward, no_grad"]
 
@@ -300,7 +300,7 @@ score_gradient = Exercise(
     "score-gradient",
     answer="score_gradient",
     title="The gradient of a draw",
-    points=7,
+    points=9,
     difficulty=3,
     hints=(
         "log softmax(z)[a] is z[a] minus the logarithm of the sum of all exp(z). Differentiate "
@@ -329,64 +329,13 @@ def any_draw(answer, rng, size):
     return drawn(answer, normal(rng, size + 1), int(rng.integers(size + 1)), reward)
 
 
-@score_gradient.case("large logits", points=1)
+@score_gradient.case("large logits", points=2)
 def large(answer, rng):
     return drawn(answer, tg.tensor([200.0, 199.0, 150.0]), 1, 2.0)
 
 
-@score_gradient.case("the gradient holds no graph, and the logits stay", points=1)
+@score_gradient.case("the gradient holds no graph, and the logits stay", points=2)
 def plain_result(answer, rng):
     logits = normal(rng, 3, requires_grad=True)
     gradient = answer(logits, 2, -1.5)
     return {"requires_grad": gradient.requires_grad, "logits afterwards": logits}
-
-
-# --- Playing --------------------------------------------------------------------------------------
-
-play = Exercise(
-    "play",
-    answer="play",
-    title="Learn from rewards alone",
-    points=8,
-    difficulty=3,
-    needs=("score-gradient",),
-    hints=(
-        "One round: draw, pull, step, move the baseline, note the arm. The probabilities change "
-        "after each step, so compute them in each round.",
-        "The step goes downhill: `logits -= lr * score_gradient(logits, arm, reward - usual)`. "
-        "`-=` changes the tensor itself, which the caller holds.",
-        "`usual += 0.1 * (reward - usual)` comes after the step, because a reward must not be "
-        "compared with itself.",
-    ),
-)
-
-
-def game(answer, rng, rounds, lr=0.2):
-    tg.manual_seed(int(rng.integers(1000)))
-    pays = [round(float(value), 2) for value in rng.random(3) * 2 - 0.5]
-    logits, pulled = tg.tensor([0.2, 0.0, -0.2]), []
-
-    def pull(arm):
-        pulled.append(arm)
-        return pays[arm]
-
-    arms = answer(pull, logits, rounds, lr)
-    # The arms pulled are reported as they are: an arm that is a tensor is not yet a plain number.
-    return {"pays": pays, "rounds": rounds, "logits": logits, "pulled": pulled, "arms": list(arms)}
-
-
-@play.case("one round", points=2)
-def one_round(answer, rng):
-    seen = game(answer, rng, 1)
-    return {name: seen[name] for name in ("pays", "pulled", "logits")}
-
-
-@play.case("two rounds: the baseline has moved", points=2)
-def two_rounds(answer, rng):
-    seen = game(answer, rng, 2)
-    return {name: seen[name] for name in ("pays", "pulled", "logits")}
-
-
-@play.case("thirty rounds, and the list of arms", points=4)
-def thirty_rounds(answer, rng):
-    return game(answer, rng, 30, lr=1.0)
