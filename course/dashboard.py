@@ -14,7 +14,7 @@ from course.files import CourseError
 from course.lesson import lesson_folders, load_lesson
 from course.notebook import next_hint
 from course.progress import HONEST, Progress, read_progress
-from course.standing import Standing, standing
+from course.standing import Standing, predictions, standing
 from course.workspace import default_workspace, workspace_of
 
 
@@ -56,7 +56,7 @@ class Panel:
         if progress is None:
             return
         rows = [standing(progress, load_lesson(folder.name)) for folder in lesson_folders()]
-        self.map.value = _table(rows)
+        self.map.value = _table(rows) + _paragraph(predictions(progress))
         self._show_state(progress)
 
     def _read(self) -> Progress | None:
@@ -119,7 +119,7 @@ class Panel:
 
 
 def _paragraph(text: str) -> str:
-    return f"<p>{escape(text)}</p>"
+    return f"<p>{escape(text)}</p>" if text else ""
 
 
 def _table(rows: list[Standing]) -> str:

@@ -1,7 +1,7 @@
 """What a learner has done: one JSON file in the workspace, written whole or not at all.
 
-It records points, tries, opened hints and solutions. A file that cannot be read is set aside under
-another name, never deleted. It knows neither notebooks nor verdicts. Lesson 00.
+It records points, tries, opened hints and solutions, and predictions. A file that cannot be read is
+set aside under another name, never deleted. It knows neither notebooks nor verdicts. Lesson 00.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 
 from course.files import CourseError, write_atomic
 
-SCHEMA = 2
+SCHEMA = 3
 FILE = "course-progress.json"
 HONEST = 3
 """So many different answers tried open the solution."""
@@ -42,11 +42,20 @@ class Entry:
 
 
 @dataclass
+class Predictions:
+    """How many of a graph viewer's questions were answered, and how many right."""
+
+    answered: int = 0
+    right: int = 0
+
+
+@dataclass
 class Progress:
-    """The progress file of one workspace."""
+    """The progress file of one workspace; `predictions` are by lesson, "" for other notebooks."""
 
     path: Path
     entries: dict[str, dict[str, Entry]] = field(default_factory=dict)
+    predictions: dict[str, Predictions] = field(default_factory=dict)
     set_aside: str = ""
     """Where a broken file went, to be told to the learner."""
 
@@ -67,13 +76,20 @@ class Progress:
             entry.answers += 1
             entry.last = fingerprint
 
+    def predict(self, lesson: str, right: bool) -> None:
+        """Note an answer in the mode "predict first"."""
+        predictions = self.predictions.setdefault(lesson, Predictions())
+        predictions.answered += 1
+        predictions.right += right
+
     def save(self) -> None:
         """Write the file in one step."""
         lessons = {
             lesson: {name: asdict(entry) for name, entry in entries.items()}
             for lesson, entries in self.entries.items()
         }
-        data = {"schema": SCHEMA, "lessons": lessons}
+        predictions = {lesson: asdict(each) for lesson, each in self.predictions.items()}
+        data = {"schema": SCHEMA, "lessons": lessons, "predictions": predictions}
         write_atomic(self.path, json.dumps(data, indent=1, sort_keys=True) + "\n")
 
 
@@ -101,7 +117,7 @@ def parse(path: Path) -> Progress:
                 f"{path} was written by a newer release of the course (schema {data['schema']}, "
                 f"this one knows {SCHEMA}): install that release again"
             )
-        return Progress(path, _entries(data))
+        return Progress(path, _entries(data), _predictions(data))
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -112,7 +128,7 @@ def parse(path: Path) -> Progress:
 
 def _entries(data: Any) -> dict[str, dict[str, Entry]]:
     """The entries of a file's data; any of several errors where they are not what we write."""
-    if data["schema"] not in (1, SCHEMA):
+    if data["schema"] not in range(1, SCHEMA + 1):
         raise ValueError(data["schema"])
     blank = asdict(Entry())
     found: dict[str, dict[str, Entry]] = {}
@@ -124,6 +140,15 @@ def _entries(data: Any) -> dict[str, dict[str, Entry]]:
                 raise ValueError(name)
             found.setdefault(lesson, {})[name] = Entry(**{key: values[key] for key in blank})
     return found
+
+
+def _predictions(data: Any) -> dict[str, Predictions]:
+    """The predictions of a file's data, which schema 3 has added."""
+    found = data["predictions"] if data["schema"] >= 3 else {}
+    for lesson, counts in found.items():
+        if {name: type(value) for name, value in counts.items()} != {"answered": int, "right": int}:
+            raise ValueError(lesson)
+    return {lesson: Predictions(**counts) for lesson, counts in found.items()}
 
 
 def _set_aside(path: Path) -> str:

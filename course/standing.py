@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from course.lesson import Lesson
-from course.progress import Progress
+from course.progress import Predictions, Progress
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One lesson: points earned and to be had, exercises solved, hints and solutions opened."""
+    """One lesson: points earned and to be had, exercises solved, hints and solutions opened, steps
+    of a backward pass predicted, and how many of them rightly."""
 
     lesson: str
     title: str
@@ -22,6 +23,8 @@ class Standing:
     exercises: int
     hints: int
     solutions: int
+    predictions: int = 0
+    predicted: int = 0
 
     @property
     def bar(self) -> str:
@@ -41,6 +44,7 @@ class Standing:
 def standing(progress: Progress, lesson: Lesson) -> Standing:
     """How far a learner is in one lesson."""
     entries = {name: progress.entry(lesson.name, name) for name in lesson.exercises}
+    predictions = progress.predictions.get(lesson.name, Predictions())
     points = {name: exercise.points for name, exercise in lesson.exercises.items()}
     return Standing(
         lesson=lesson.name,
@@ -52,4 +56,13 @@ def standing(progress: Progress, lesson: Lesson) -> Standing:
         exercises=len(entries),
         hints=sum(entry.hints for entry in entries.values()),
         solutions=sum(entry.solution for entry in entries.values()),
+        predictions=predictions.answered,
+        predicted=predictions.right,
     )
+
+
+def predictions(progress: Progress) -> str:
+    """All predictions, those outside the lessons too, in a sentence; "" where there is none."""
+    answered = sum(each.answered for each in progress.predictions.values())
+    right = sum(each.right for each in progress.predictions.values())
+    return f"{right} of {answered} predictions were right" if answered else ""

@@ -107,8 +107,8 @@ def chromium(requests: list[str]) -> Iterator[Any]:
         browser.close()
 
 
-def run_in_lab(context: Any, address: str, name: str) -> Any:
-    """The page of a notebook in JupyterLab, all cells run and the graph drawn."""
+def open_in_lab(context: Any, address: str, name: str) -> Any:
+    """The page of a notebook in JupyterLab, its kernel ready and no cell run."""
     page = context.new_page()
     page.goto(f"{address}/lab/tree/{name}?token={TOKEN}")
     page.wait_for_selector(".jp-Notebook .jp-Cell")
@@ -116,6 +116,12 @@ def run_in_lab(context: Any, address: str, name: str) -> Any:
     page.wait_for_function(
         "() => document.querySelector('#jp-main-statusbar')?.textContent.includes('| Idle')"
     )
+    return page
+
+
+def run_in_lab(context: Any, address: str, name: str) -> Any:
+    """The page of a notebook in JupyterLab, all cells run and the graph drawn."""
+    page = open_in_lab(context, address, name)
     page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
     return _drawn(page)
 

@@ -33,6 +33,14 @@ def test_hints_open_one_by_one_and_are_noted(workspace: Path) -> None:
     assert panel.words.value == "" and not panel.hint.disabled
 
 
+def test_predictions_are_shown(workspace: Path) -> None:
+    progress = Progress(workspace / FILE)
+    progress.predict(LESSON, True)
+    progress.predict("", False)
+    progress.save()
+    assert "1 of 2 predictions were right" in Panel(workspace).map.value
+
+
 def test_the_solution_opens_when_it_may(workspace: Path) -> None:
     panel = Panel(workspace)
     assert panel.solution.disabled

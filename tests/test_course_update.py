@@ -18,7 +18,7 @@ from course.build import assemble
 from course.cli import app
 from course.grade.submission import read_submission
 from course.lesson import load_lesson
-from course.progress import FILE, Progress
+from course.progress import FILE, Progress, read_progress
 from course.update import GIVEN, digests, key_of, merge, text_of, update
 from course.workspace import start
 from tests.course_helpers import CONTENT, LESSON, RIGHT, answer_cell, notebook, save
@@ -273,6 +273,17 @@ def test_the_same_answer_again_is_no_new_one(workspace: Path) -> None:
         assert course("check", "7", "double").exit_code == 1
     (row, *_) = json.loads(course("list", "--json").stdout)
     assert (row["tries"], row["answers"]) == (3, 2)
+
+
+def test_predictions_are_told(workspace: Path) -> None:
+    assert "predictions" not in course("progress").stdout
+    progress = read_progress(workspace)
+    progress.predict(LESSON, True)
+    progress.predict("", False)
+    progress.save()
+    assert "1 of 2 predictions were right" in course("progress").stdout
+    (row, *_) = json.loads(course("progress", "--json").stdout)
+    assert (row["predictions"], row["predicted"]) == (1, 1)
 
 
 def test_progress_of_the_schema_before_is_read(workspace: Path) -> None:

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from course.cli import app
 from course.files import CourseError, write_atomic
-from course.progress import FILE, Progress, read_progress
+from course.progress import FILE, Predictions, Progress, read_progress
 from course.workspace import free_port, lab_command, start, workspace_of
 from tests.course_helpers import CONTENT, RIGHT, notebook, save
 
@@ -79,7 +79,7 @@ def test_progress_keeps_the_best_and_counts_the_tries(tmp_path: Path) -> None:
     progress.save()
     entry = read_progress(tmp_path).entry("07_fixture", "double")
     assert (entry.tries, entry.earned, entry.points, entry.passed) == (3, 3, 3, True)
-    assert json.loads((tmp_path / FILE).read_text("utf-8"))["schema"] == 2
+    assert json.loads((tmp_path / FILE).read_text("utf-8"))["schema"] == 3
 
 
 @pytest.mark.parametrize(
@@ -95,6 +95,19 @@ def test_a_broken_progress_file_is_set_aside(text: str, tmp_path: Path) -> None:
     # A second broken file of the same second does not take the first one's place.
     (tmp_path / FILE).write_text("{", encoding="utf-8")
     assert read_progress(tmp_path).set_aside != progress.set_aside
+
+
+def test_predictions_are_kept_and_older_files_have_none(tmp_path: Path) -> None:
+    progress = read_progress(tmp_path)
+    for right in (True, False, True):
+        progress.predict("07_fixture", right)
+    progress.save()
+    assert read_progress(tmp_path).predictions == {"07_fixture": Predictions(3, 2)}
+    (tmp_path / FILE).write_text('{"schema": 2, "lessons": {}}', encoding="utf-8")
+    assert read_progress(tmp_path).predictions == {}
+    data = {"schema": 3, "lessons": {}, "predictions": {"07_fixture": {"answered": "3"}}}
+    (tmp_path / FILE).write_text(json.dumps(data), encoding="utf-8")
+    assert read_progress(tmp_path).set_aside
 
 
 def test_entries_of_other_types_are_broken_too(tmp_path: Path) -> None:

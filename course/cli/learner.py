@@ -215,7 +215,7 @@ def progress(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> 
     """
     from course.lesson import lesson_folders, load_lesson
     from course.progress import read_progress
-    from course.standing import standing
+    from course.standing import predictions, standing
 
     read = read_progress(chosen_workspace(workspace))
     rows = [standing(read, load_lesson(folder.name)) for folder in lesson_folders()]
@@ -231,6 +231,8 @@ def progress(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> 
     console().print(table)
     total = sum(row.points for row in rows)
     typer.echo(f"{sum(row.earned for row in rows)} of {total} points")
+    if words := predictions(read):
+        typer.echo(words)
     if read.set_aside:
         typer.echo(f"The progress file could not be read; it is kept as {read.set_aside}.")
 

@@ -1,14 +1,17 @@
 """Predict first: before a step is shown, the learner says which node fires and what shape arrives.
 
-Answers are graded against the recorded pass and kept, right and wrong ones. A wrong one is told
-why: a node that still waits for a gradient cannot fire.
+Answers are graded against the recorded pass and kept, right and wrong ones; the learner's progress
+file counts them. A wrong one is told why: a node that still waits for a gradient cannot fire.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
+from course.files import CourseError
 from tinygrad_course.viz import Graph
 
 from .replay import Replay
@@ -88,3 +91,25 @@ def verdict(prediction: Prediction, graph: Graph, replay: Replay) -> str:
     if prediction.shape_right:
         return f"{first} Right: its gradient has the shape {shape}."
     return f"{first} Its gradient has the shape {shape}, that of what the node made in forward."
+
+
+def note(answer: Prediction) -> str:
+    """Counts the answer in the progress file, where there is one; what went wrong, in words."""
+    from course.lesson import lesson_folders
+    from course.progress import read_progress
+    from course.workspace import workspace_of
+
+    try:
+        workspace = workspace_of(Path.cwd())
+        if workspace is None:
+            return ""
+        progress = read_progress(workspace)
+        notebook = Path(os.environ.get("JPY_SESSION_NAME", "")).stem  # Jupyter tells its kernels
+        known = notebook in {folder.name for folder in lesson_folders()}
+        progress.predict(notebook if known else "", answer.right)
+        progress.save()
+    except (CourseError, OSError) as error:
+        return f" (Your progress was not noted: {error})"
+    if progress.set_aside:
+        return f" (The progress file could not be read; it is kept as {progress.set_aside}.)"
+    return ""

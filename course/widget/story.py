@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tinygrad_course.device import backend_of
@@ -148,8 +149,11 @@ class Story:
 
     # ---------------------------------------------------------------- one node
 
-    def panel(self, node: Node, number: int, members: list[str]) -> list[list[str]]:
-        """What there is to say of one node, as rows of a name and a text."""
+    def panel(
+        self, node: Node, gradients: Mapping[str, int], members: Sequence[str]
+    ) -> list[list[str]]:
+        """What there is to say of one node, as rows of a name and a text; `gradients` names the
+        rows for its running gradient, each after a number of steps."""
         rows = [
             ["node", f"{self.names.get(node.id, node.name)} [{node.id}]"],
             ["kind", KINDS[node.role]],
@@ -167,7 +171,7 @@ class Story:
         if len(members) > 1:
             rows.append(["stands for", f"{len(members)} nodes, one in each step of the loop"])
         if not self.replay.note:
-            rows.append([f"gradient at step {number}", self.gradient(node, number)])
+            rows += [[name, self.gradient(node, step)] for name, step in gradients.items()]
         if node.kind == "leaf" and node.tensor is not None:
             grad = node.tensor.grad
             rows.append(["own .grad", "None" if grad is None else cell(grad.numpy(force=True))])

@@ -8,6 +8,7 @@ those of the selected node and the current step.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,16 @@ import anywidget
 import traitlets
 
 from tinygrad_course import viz
-from tinygrad_course.viz import Folded, Node
 
 from . import predictions, story, values
+from .beside import WHOLE, Beside
 from .bundle import bundle
 from .replay import Replay
+from .shown import Shown
 
 _HERE = Path(__file__).parent
+MOST_FOUND = 1000
+"""So many matches of a search travel to the browser."""
 
 
 class GraphView(anywidget.AnyWidget):
@@ -32,8 +36,9 @@ class GraphView(anywidget.AnyWidget):
     A `tg.viz.record` in which something failed may stand for `loss`. `collapse` and `max_nodes` are
     those of `tg.viz.fold`. `reference`, another result, is drawn beside, the differences marked.
 
-    `selected` is the id of a node ("n3"; a tensor's name may be assigned) or "", `step` counts from
-    0 (nothing yet) to `last`, `collapsed` lists what is folded, `playing` and `predicting` switch
+    `selected` is the id of a node ("n3"; a tensor's name may be assigned) or "", `twin` that of the
+    reference's node that corresponds (set one and the other follows), `step` counts from 0
+    (nothing yet) to `last`, `collapsed` lists what is folded, `playing` and `predicting` switch
     those modes; set here or in the browser, they call what `observe` (or `on_step`, `on_select`)
     registered. The learner's `.grad` and the graph's buffers stay as they are; hooks that were
     registered do run. TypeError for what is no tensor, RuntimeError for a `gradient` of another
@@ -44,10 +49,14 @@ class GraphView(anywidget.AnyWidget):
     _css = _HERE / "graph_view.css"
 
     selected = traitlets.Unicode("").tag(sync=True)
+    twin = traitlets.Unicode("", help="What is selected in the reference.").tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
     collapsed: traitlets.List[str] = traitlets.List(traitlets.Unicode()).tag(sync=True)
     playing = traitlets.Bool(False).tag(sync=True)
     pace = traitlets.Float(1.0, help="Seconds for each step of play().").tag(sync=True)
+    search = traitlets.Unicode("", help="Which nodes are marked: those `find` finds.").tag(
+        sync=True
+    )
     predicting = traitlets.Bool(False).tag(sync=True)
     listing = traitlets.Bool(False, help="Whether all running gradients are shown.").tag(sync=True)
 
@@ -58,6 +67,7 @@ class GraphView(anywidget.AnyWidget):
     modules: traitlets.List[dict[str, Any]] = traitlets.List().tag(sync=True)
     memory: traitlets.List[list[int]] = traitlets.List().tag(sync=True)
     reference = traitlets.Dict().tag(sync=True)
+    differs = traitlets.Dict().tag(sync=True)
     svg = traitlets.Unicode("").tag(sync=True)
     label = traitlets.Unicode("").tag(sync=True)
     outline = traitlets.Unicode("").tag(sync=True)
@@ -68,9 +78,12 @@ class GraphView(anywidget.AnyWidget):
     heat: traitlets.List[dict[str, Any]] = traitlets.List().tag(sync=True)
     lesson = traitlets.Unicode("").tag(sync=True)
     highlight = traitlets.Unicode("").tag(sync=True)
+    twin_panel: traitlets.List[list[str]] = traitlets.List().tag(sync=True)
+    twin_highlight = traitlets.Unicode("").tag(sync=True)
     marks = traitlets.Dict().tag(sync=True)
     active: traitlets.List[str] = traitlets.List().tag(sync=True)
     gradients: traitlets.List[list[str]] = traitlets.List().tag(sync=True)
+    found = traitlets.Dict({"text": "", "nodes": []}).tag(sync=True)
     question: traitlets.List[list[str]] = traitlets.List().tag(sync=True)
     verdict = traitlets.Unicode("").tag(sync=True)
 
@@ -88,14 +101,13 @@ class GraphView(anywidget.AnyWidget):
         self.graph = viz.trace(loss, params)
         self._replay = Replay(self.graph, gradient)
         self._story = story.Story(self.graph, self._replay)
-        self._max_nodes = max_nodes
-        self._foldable = viz.foldable(self.graph)
+        self._shown = Shown(self.graph, collapse, max_nodes)
+        self._beside = None if reference is None else (
+            Beside(self._shown, reference, reference_params, gradient))  # fmt: skip
         self._steps = [0]  # those that were shown, for undo
         self.predictions: list[predictions.Prediction] = []
-        folded = viz.fold(self.graph, collapse, max_nodes)
+        self._fallback = self._picture()
         super().__init__()
-        drawing = self._draw(folded)
-        self._fallback = viz.Picture(self.graph, None, drawing)
         memory = self._story.memory
         with self.hold_trait_notifications():
             self.last = len(self._replay.steps)
@@ -103,8 +115,8 @@ class GraphView(anywidget.AnyWidget):
             self.outline = viz.outline(self.graph)
             self.clashes = [text for node in self.graph.nodes for text in story.clashes(node)]
             self.memory = [list(pair) for pair in zip(memory.kept, memory.gradients, strict=True)]
-            self.reference = self._against(reference, reference_params)
-        self.set_trait("collapsed", _boxes(folded))
+        self.set_trait("collapsed", self._shown.collapsed)
+        self._show_drawing()
         self.observe(self._refold, "collapsed")
         self.on_msg(self._on_browser)
         self._refresh()
@@ -115,8 +127,17 @@ class GraphView(anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         stored = super()._repr_mimebundle_(**kwargs)
         if stored is not None:
-            stored[0]["text/html"] = self._fallback._repr_html_()
+            stored[0]["text/html"] = self._fallback
         return stored
+
+    def _picture(self) -> str:
+        """What is stored: an image with alternative text, and one of the reference."""
+        mine = viz.Picture(self.graph, None, self._shown.svg)._repr_html_()
+        if self._beside is None:
+            return mine
+        theirs = self._beside.shown
+        other = viz.Picture(theirs.graph, self._beside.label, theirs.svg)._repr_html_()
+        return f"{mine}\n{other}\n<pre>{html.escape(self._beside.words)}</pre>"
 
     # ---------------------------------------------------------------- what the mouse can do
 
@@ -143,12 +164,13 @@ class GraphView(anywidget.AnyWidget):
         self.collapsed = [name for name in self.collapsed if names and name not in names]
 
     def find(self, text: str) -> list[str]:
-        """The ids of the nodes whose title, module or line holds `text`."""
-        wanted = text.lower()
+        """The ids of the nodes whose name, kind, shapes, module or line holds `text`."""
+        wanted, names = text.strip().lower(), self._story.names
         return [
             node.id
             for node in self.graph.nodes
-            if wanted in " ".join((node.title, node.module, node.line)).lower()
+            if wanted
+            in f"{names[node.id]} {node.role} {node.signature} {node.module} {node.line}".lower()
         ]
 
     def on_step(self, callback: Callable[[int], Any]) -> None:
@@ -161,18 +183,21 @@ class GraphView(anywidget.AnyWidget):
 
     def predict(self, node: str, shape: str | Sequence[int]) -> predictions.Prediction:
         """Says which node fires in the next step and which shape its gradient has; the answer is
-        graded and kept in `predictions`, and the step is shown. RuntimeError at the start and at
-        the end, where there is nothing to ask."""
+        graded, kept in `predictions` and counted in the progress file, and the step is shown.
+        RuntimeError at the start and at the end, where there is nothing to ask."""
         right = predictions.right_answer(self._replay, self.step + 1)
         if right is None:
             raise RuntimeError(f"there is nothing to predict at step {self.step} of {self.last}")
         said = shape if isinstance(shape, str) else str(tuple(shape))
-        node = self._known(node)
+        node = _known(self._shown, node)
+        if node not in self.graph:
+            raise traitlets.TraitError(f"{node!r} is no node that fires, but a box of several")
         answer = predictions.Prediction(self.step + 1, node, predictions.read_shape(said), *right)
         self.predictions.append(answer)
         told = predictions.verdict(answer, self.graph, self._replay)
         self.step += 1
-        self.verdict = f"{told} {self.score[0]} of {self.score[1]} predictions were right."
+        told += " {} of {} predictions were right.".format(*self.score)
+        self.verdict = told + predictions.note(answer)
         return answer
 
     @property
@@ -188,18 +213,14 @@ class GraphView(anywidget.AnyWidget):
 
     # ---------------------------------------------------------------- traits that depend on others
 
-    def _known(self, wanted: str) -> str:
-        ids = {node.name: node.id for node in self.graph.nodes if node.name}
-        ids |= {node.id: node.id for node in (*self._folded.graph.nodes, *self.graph.nodes)}
-        if wanted not in ids and wanted:
-            raise traitlets.TraitError(
-                f"there is no node {wanted!r}: the ids are n0 to n{len(self.graph.nodes) - 1}"
-            )
-        return ids.get(wanted, "")
-
-    @traitlets.validate("selected")
-    def _check_selected(self, proposal: dict[str, Any]) -> str:
-        return self._known(proposal["value"])
+    @traitlets.validate("selected", "twin")
+    def _check_node(self, proposal: dict[str, Any]) -> str:
+        wanted: str = proposal["value"]
+        if proposal["trait"].name == "selected":
+            return _known(self._shown, wanted)
+        if wanted and self._beside is None:
+            raise traitlets.TraitError("there is no reference: GraphView(out, reference=...)")
+        return wanted and _known(self._beside.shown, wanted)  # type: ignore[union-attr]
 
     @traitlets.validate("step")
     def _check_step(self, proposal: dict[str, Any]) -> int:
@@ -211,111 +232,104 @@ class GraphView(anywidget.AnyWidget):
     @traitlets.validate("collapsed")
     def _check_collapsed(self, proposal: dict[str, Any]) -> list[str]:
         wanted: list[str] = proposal["value"]
-        try:
-            viz.fold(self.graph, wanted or "none")
-        except ValueError as error:
-            raise traitlets.TraitError(str(error)) from None
+        if unknown := [name for name in wanted if name not in self._shown.foldable]:
+            raise traitlets.TraitError(
+                f"collapse names {unknown[0]!r}: neither a module that ran inside "
+                f'tg.viz.record() nor "cells", the steps of a loop: {list(self._shown.foldable)}'
+            )
         return wanted
 
     def _refold(self, change: Any) -> None:
         with self.hold_sync():
-            self._draw(viz.fold(self.graph, self.collapsed or "none"))
-            if self.selected and self.selected not in self._known_ids():
-                self.selected = ""
+            self._shown.fold_known(self.collapsed)
+            if self._beside is not None:
+                self._beside.shown.fold_known(self.collapsed)
+                self.twin = self.twin if self._beside.shown.find(self.twin) else ""
+            self.selected = self.selected if self._shown.find(self.selected) else ""
+            self._show_drawing()
             self._refresh()
 
-    def _known_ids(self) -> set[str]:
-        return {node.id for node in (*self._folded.graph.nodes, *self.graph.nodes)}
+    @traitlets.observe("selected", "twin")
+    def _pair(self, change: Any) -> None:
+        """Lets the other side follow. What has no twin leaves nothing selected there, and is not
+        deselected by that."""
+        beside, key = self._beside, change["new"]
+        if beside is None:
+            return
+        if change["name"] == "selected":
+            if key or beside.own(self.twin):
+                self.twin = beside.twin(key)
+        elif key or beside.twin(self.selected):
+            self.selected = beside.own(key)
 
-    @traitlets.observe("selected", "step", "predicting", "listing")
+    @traitlets.observe("selected", "twin", "step", "predicting", "listing")
     def _refresh(self, change: Any = None) -> None:
         tale, step = self._story, self.step
         if change and change["name"] == "step" and self._steps[-1:] != [step]:
             self._steps = [*self._steps[-999:], step]
         current = tale.step(step)
-        home = self._folded.home
         with self.hold_sync():
             self.status = tale.status(step)
             self.sums = tale.sums(step)
             self._show_node()
-            self.marks = tale.marks(step, self._folded)
+            self.marks = tale.marks(step, self._shown.folded)
             self.active = [
-                f"{home[message.target]}->{home[key]}"
+                f"{self._shown.box(message.target)}->{self._shown.box(key)}"
                 for key in (current.nodes if current else ())
                 for message in (current.sent if current else ())
             ]
             self.gradients = tale.gradients(step) if self.listing else []
             self.verdict = ""
-            asked = predictions.candidates(self.graph, self._replay, step + 1)
-            self.question = [[key, tale.names[key]] for key in asked] if self.predicting else []
+            asked = (
+                predictions.candidates(self.graph, self._replay, step + 1)
+                if self.predicting
+                else []
+            )
+            self.question = [[key, tale.names[key]] for key in asked]
 
     def _show_node(self) -> None:
-        self.highlight = self._folded.home.get(self.selected, self.selected)
-        if not self.selected:
-            self.panel, self.heat, self.lesson = [], [], ""
-            return
-        drawn = {node.id: node for node in self._folded.graph.nodes}
-        node: Node = drawn[self.selected] if self.selected in drawn else self.graph[self.selected]
-        members = self._folded.members().get(node.id, [node.id])
-        self.panel = self._story.panel(node, self.step, members)
-        gradient = self._replay.adjoint(node.id, self.step).get(0)
-        value = None if node.tensor is None else node.tensor.numpy(force=True)
-        maps = [values.heat("value", value), values.heat("gradient", gradient)]
-        self.heat = [each for each in maps if each is not None]
-        self.lesson = "" if node.function is None else story.lesson(node)
+        self.highlight = self._shown.box(self.selected)
+        panel, heat, lesson = [], [], ""
+        beside, step = self._beside, self.step
+        if self.selected and (node := self._shown.find(self.selected)):
+            gradients = {f"gradient at step {step}": step}
+            if beside is not None:
+                gradients[WHOLE] = self.last
+            panel = self._story.panel(node, gradients, self._shown.members.get(node.id, [node.id]))
+            gradient = self._replay.adjoint(node.id, step).get(0)
+            value = None if node.tensor is None else node.tensor.numpy(force=True)
+            maps = [values.heat("value", value), values.heat("gradient", gradient)]
+            heat = [each for each in maps if each is not None]
+            lesson = "" if node.function is None else story.lesson(node)
+        if beside is not None:
+            self.twin_highlight = beside.shown.box(self.twin)
+            self.twin_panel = beside.panel(self.twin)
+            panel = beside.own_panel(self.selected, panel)
+        self.panel, self.heat, self.lesson = panel, heat, lesson
 
-    # ---------------------------------------------------------------- drawing
+    @traitlets.observe("search")
+    def _find(self, change: Any = None) -> None:
+        keys = self.find(self.search) if self.search else []
+        pairs: Any = [[key, self._shown.box(key)] for key in keys[:MOST_FOUND]]
+        self.found = {"text": self.search, "nodes": pairs}
 
-    def _draw(self, folded: Folded) -> str | None:
-        """Shows `folded`; returns its SVG."""
-        self._folded = folded
-        drawing = viz.svg(folded, max_nodes=self._max_nodes)
-        names = folded.graph.names()
-        into = folded.graph.incoming()
-        users: dict[str, list[str]] = {node.id: [] for node in folded.graph.nodes}
-        for edge in folded.graph.edges:
-            users[edge.source].append(edge.target)
-        boxes = set(_boxes(folded))
+    def _show_drawing(self) -> None:
         with self.hold_sync():
-            self.nodes = [
-                {
-                    "id": node.id,
-                    "label": f"{names[node.id]}, {node.kind}, {node.signature}",
-                    "inputs": [edge.source for edge in into[node.id]],
-                    "users": users[node.id],
-                    "box": viz.fold_name(node) if node.kind == "module" else "",
-                    "module": node.module,
-                }
-                for node in folded.graph.nodes
-            ]
-            self.modules = [
-                {"path": path, "words": words, "collapsed": path in boxes}
-                for path, words in self._foldable.items()
-            ]
-            folds = "" if folded.graph is self.graph else f", folded to {len(folded.graph.nodes)}"
-            self.label = f"Autograd graph of {len(self.graph.nodes)} nodes{folds}"
-            self.svg = drawing or ""
-        return drawing
-
-    def _against(self, other: Any, params: viz.Params) -> dict[str, Any]:
-        """The reference's drawing, and what differs: by node here, by node there, in words."""
-        if other is None:
-            return {}
-        graph = viz.trace(other, params)
-        found = viz.compare(self.graph, graph)
-        here = dict.fromkeys(found.extra, "only here") | dict.fromkeys(found.changed, "differs")
-        there = dict.fromkeys(found.missing, "missing here")
-        there |= {found.pairs[key]: "differs" for key in found.changed}
-        return {
-            "svg": viz.svg(viz.fold(graph, max_nodes=self._max_nodes)) or "",
-            "label": f"The reference. {viz.describe(graph)}",
-            "here": here,
-            "there": there,
-            "words": str(found),
-        }
+            self.nodes = self._shown.boxes()
+            self.modules = self._shown.modules()
+            self.label = self._shown.label
+            self.svg = self._shown.svg or ""
+            if self._beside is not None:
+                self.differs = self._beside.differs()
+                self.reference = self._beside.drawing()
+            self._find()
 
 
-def _boxes(folded: Folded) -> list[str]:
-    """What is collapsed in a folded graph, as `fold` takes it."""
-    paths = {viz.fold_name(node): None for node in folded.graph.nodes if node.kind == "module"}
-    return [*(["cells"] if folded.cells else []), *paths]
+def _known(shown: Shown, wanted: str) -> str:
+    """The id of the node with this id or name."""
+    node = shown.find(wanted) if wanted else None
+    if node is None and wanted:
+        raise traitlets.TraitError(
+            f"there is no node {wanted!r}: the ids are n0 to n{len(shown.graph.nodes) - 1}"
+        )
+    return "" if node is None else node.id

@@ -124,6 +124,9 @@ class Graph:
     def __getitem__(self, key: str) -> Node:
         return self._by_id[key]
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._by_id
+
     def incoming(self) -> dict[str, list[Edge]]:
         """By node id: the edges that lead to the node, in the order of its inputs."""
         edges: dict[str, list[Edge]] = {node.id: [] for node in self.nodes}

@@ -18,12 +18,13 @@ export const button = (attributes, text, action) => {
   return element;
 };
 
-// A table of two columns, or a list of one, under a caption.
-export const table = (element, caption, rows) =>
+// A table under a caption: rows of a name and texts, `heads` over the columns.
+export const table = (element, caption, rows, heads = []) =>
   element.replaceChildren(
     el("caption", {}, caption),
-    ...rows.map(([key, value]) =>
-      el("tr", {}, el("th", { scope: "row" }, key), el("td", { "data-row": key }, value))),
+    ...(heads.length ? [el("tr", {}, ...heads.map((head) => el(head ? "th" : "td", head ? { scope: "col" } : {}, head)))] : []),
+    ...rows.map(([key, ...texts]) =>
+      el("tr", {}, el("th", { scope: "row" }, key), ...texts.map((text) => el("td", { "data-row": key }, text)))),
   );
 
 export const parsed = (svg) => {

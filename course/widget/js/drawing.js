@@ -1,54 +1,48 @@
-// The picture of the graph: boxes that can be selected, marks on them, zoom and pan.
+// One picture of a graph: boxes that can be selected, marks on them, zoom and pan.
 
 import { drawn, el, foreign, parsed } from "./dom.js";
 
-// A word over the upper corner of a box, on one side.
+const numbers = (polygon) =>
+  polygon.getAttribute("points").trim().split(/\s+/).map((point) => point.split(",").map(Number));
+
+// A word outside a corner of a box: over its right end, or under its left start.
 const corner = (shape, side) => {
-  const points = [...shape.querySelectorAll("polygon")].flatMap((polygon) =>
-    polygon.getAttribute("points").trim().split(/\s+/).map((point) => point.split(",").map(Number)));
-  const xs = points.map(([x]) => x);
-  const x = side === "end" ? Math.max(...xs) : Math.min(...xs);
-  const y = Math.min(...points.map(([, y]) => y)) - 3;
-  const mark = drawn("text", { class: `gv-mark gv-${side}`, x, y });
+  const points = [...shape.querySelectorAll("polygon")].flatMap(numbers);
+  const [xs, ys] = [0, 1].map((axis) => points.map((point) => point[axis]));
+  const place = side === "end" ? { x: Math.max(...xs), y: Math.min(...ys) - 3 } : { x: Math.min(...xs), y: Math.max(...ys) + 10 };
+  const mark = drawn("text", { class: `gv-mark gv-${side}`, ...place });
   shape.append(mark);
   return mark;
 };
 
+const say = (shape, side, words) => {
+  const mark = shape.querySelector(`.gv-mark.gv-${side}`) || (words && corner(shape, side));
+  if (mark) mark.textContent = words;
+};
+
 export const nodeId = (shape) => shape.dataset.node;
 
-// The boxes of an SVG that Graphviz made, by node id; its tooltips ("n3->n1") become data.
-export const boxes = (svg) => {
-  const shapes = new Map();
-  for (const shape of svg.querySelectorAll("g.node")) {
-    shape.dataset.node = shape.querySelector("title").textContent;
-    shapes.set(shape.dataset.node, shape);
+// Graphviz's tooltips ("n3", "n3->n1") become data, its frames' titles come before the arrows.
+const adopt = (svg) => {
+  for (const each of svg.querySelectorAll("g.node, g.edge")) {
+    each.dataset[each.classList.contains("node") ? "node" : "edge"] = each.querySelector("title").textContent;
   }
-  for (const edge of svg.querySelectorAll("g.edge")) {
-    edge.dataset.edge = edge.querySelector("title").textContent;
-    edge.setAttribute("aria-hidden", "true");
-  }
+  for (const edge of svg.querySelectorAll("g.edge")) edge.setAttribute("aria-hidden", "true");
   for (const title of svg.querySelectorAll("title")) title.remove();
   for (const frame of svg.querySelectorAll("g.cluster")) {
     const words = frame.querySelector("text");
     words.classList.add("gv-frame");
-    frame.parentNode.append(words); // over the arrows that cross it
-  }
-  return shapes;
-};
-
-export const markBoxes = (shapes, words) => {
-  for (const [id, shape] of shapes) {
-    const mark = shape.querySelector(".gv-mark.gv-start") || corner(shape, "start");
-    mark.textContent = words[id] ? `≠ ${words[id]}` : "";
-    shape.classList.toggle("gv-differs", Boolean(words[id]));
+    frame.parentNode.append(words);
   }
 };
 
+// `source` has functions that give what there is to show: svg, label, nodes, differs, selected (the
+// boxes to select, the first one there is taken), marks, active.
 export class Drawing {
-  constructor(get, keysId, onSelect) {
-    this.get = get;
-    this.onSelect = onSelect;
+  constructor(source, keysId) {
+    this.source = source;
     this.shapes = new Map();
+    this.onSelect = () => {};
     this.canvas = el("div", { class: "gv-canvas", role: "listbox", "aria-describedby": keysId });
     this.letDrag();
     this.canvas.addEventListener("keydown", (event) => {
@@ -71,29 +65,48 @@ export class Drawing {
 
   // Puts the present SVG in place of the one before. False when there was nothing to draw with.
   draw() {
-    const about = new Map(this.get("nodes").map((node) => [node.id, node]));
-    this.about = about;
+    const had = this.canvas.contains(document.activeElement);
+    this.about = new Map(this.source.nodes().map((node) => [node.id, node]));
     this.shapes = new Map();
-    const svg = parsed(this.get("svg"));
+    this.edges = new Map();
+    this.told = new Map(); // by box: the words of its step, so that only changes are drawn
+    this.lit = [];
+    this.selected = this.entry = null;
+    const svg = parsed(this.source.svg());
     this.svg = svg;
-    this.canvas.setAttribute("aria-label", this.get("label"));
+    this.canvas.setAttribute("aria-label", this.source.label());
     if (!svg) {
       this.canvas.textContent = "There is no program to draw the graph with: pip install graphviz-pure";
       return false;
     }
     // A wide graph shrinks with the cell, as far as its words stay legible; then it scrolls.
-    this.points = parseFloat(svg.getAttribute("width"));
-    svg.style.minWidth = `${0.75 * this.points}pt`;
-    this.canvas.replaceChildren(svg);
-    for (const [id, shape] of boxes(svg)) {
-      if (!about.has(id)) continue; // a box that is no node: what was left out, kept, cut off
+    svg.style.minWidth = `${0.75 * parseFloat(svg.getAttribute("width"))}pt`;
+    adopt(svg);
+    const differs = this.source.differs();
+    const front = document.createDocumentFragment(); // over the arrows, so that marks stay legible
+    for (const shape of svg.querySelectorAll("g.node")) {
+      const id = nodeId(shape);
+      if (!this.about.has(id)) continue; // a box that is no node: what was left out, kept, cut off
       this.shapes.set(id, shape);
-      shape.setAttribute("role", "option");
+      for (const [name, value] of [["role", "option"], ["aria-selected", false], ["tabindex", -1]]) shape.setAttribute(name, value);
       shape.dataset.lmSuppressShortcuts = "true"; // keeps JupyterLab from taking "c" to copy its cell
-      shape.addEventListener("click", () => this.dragged || this.onSelect(id));
-      corner(shape, "end");
-      shape.parentNode.append(shape); // over the arrows, so that the mark stays legible
+      if (differs[id]) say(shape, "start", `≠ ${differs[id]}`);
+      shape.classList.toggle("gv-differs", Boolean(differs[id]));
+      front.append(shape);
     }
+    for (const edge of svg.querySelectorAll("g.edge")) {
+      const key = edge.dataset.edge;
+      this.edges.set(key, [...(this.edges.get(key) || []), edge]);
+    }
+    (svg.querySelector("g.graph") || svg).append(front);
+    this.canvas.replaceChildren(svg);
+    this.canvas.onclick = (event) => {
+      const shape = event.target.closest("g.node");
+      if (shape && this.shapes.has(nodeId(shape)) && !this.dragged) this.onSelect(nodeId(shape));
+    };
+    this.showSelection();
+    this.showStep();
+    if (had) this.shapes.get(this.entry)?.focus();
     return true;
   }
 
@@ -128,28 +141,44 @@ export class Drawing {
     this.canvas.addEventListener("pointerup", () => { from = null; });
   }
 
+  // Moves the picture, and nothing around it, until the box can be seen.
+  reveal(id) {
+    const [shape, frame] = [this.shapes.get(id), this.canvas].map((each) => each?.getBoundingClientRect());
+    if (!shape) return;
+    const past = (low, high, from, to) => Math.min(low - from, 0) || Math.max(high - to, 0);
+    this.canvas.scrollBy(past(shape.left, shape.right, frame.left, frame.right),
+      past(shape.top - 18, shape.bottom + 18, frame.top, frame.bottom));
+  }
+
   showSelection() {
-    const wanted = this.get("selected");
-    const selected = this.shapes.has(wanted) || !wanted ? wanted : this.get("highlight");
-    const entry = this.shapes.has(selected) ? selected : this.shapes.keys().next().value;
-    for (const [id, shape] of this.shapes) {
-      shape.classList.toggle("gv-selected", id === selected);
-      shape.setAttribute("aria-selected", id === selected);
-      shape.setAttribute("tabindex", id === entry ? 0 : -1);
-    }
+    const selected = this.source.selected().find((id) => this.shapes.has(id));
+    const entry = selected || this.shapes.keys().next().value; // where Tab arrives
+    const change = (before, now, on, off) => {
+      if (before === now) return;
+      if (this.shapes.has(before)) off(this.shapes.get(before));
+      if (this.shapes.has(now)) on(this.shapes.get(now));
+    };
+    const mark = (on) => (shape) => {
+      shape.classList.toggle("gv-selected", on);
+      shape.setAttribute("aria-selected", on);
+    };
+    change(this.selected, selected, mark(true), mark(false));
+    change(this.entry, entry, (shape) => shape.setAttribute("tabindex", 0), (shape) => shape.setAttribute("tabindex", -1));
+    Object.assign(this, { selected, entry });
   }
 
   showStep() {
-    const [marks, active, differs] = [this.get("marks"), this.get("active"), this.get("reference").here || {}];
+    const [marks, active, differs] = ["marks", "active", "differs"].map((name) => this.source[name]());
     for (const [id, shape] of this.shapes) {
       const mark = marks[id] || "";
-      const words = [this.about.get(id).label, mark, differs[id]].filter(Boolean);
-      shape.querySelector(".gv-mark.gv-end").textContent = mark;
-      shape.setAttribute("aria-label", words.join(", "));
+      if (this.told.get(id) === mark) continue;
+      this.told.set(id, mark);
+      say(shape, "end", mark);
+      shape.setAttribute("aria-label", [this.about.get(id).label, mark, differs[id]].filter(Boolean).join(", "));
       for (const state of ["now", "done", "failed"]) shape.classList.toggle(`gv-${state}`, mark === state);
     }
-    for (const edge of this.canvas.querySelectorAll("g.edge")) {
-      edge.classList.toggle("gv-active", active.includes(edge.dataset.edge));
-    }
+    for (const edge of this.lit) edge.classList.remove("gv-active");
+    this.lit = active.flatMap((key) => this.edges?.get(key) || []);
+    for (const edge of this.lit) edge.classList.add("gv-active");
   }
 }

@@ -1,8 +1,8 @@
 // The browser's half of GraphView: shows what Python sends and reports what the learner does. It
 // computes no gradient, loads nothing and lays nothing out.
 
-import { el, parsed } from "./dom.js";
-import { Drawing, boxes, markBoxes } from "./drawing.js";
+import { el } from "./dom.js";
+import { Drawing } from "./drawing.js";
 import { letWalk } from "./walking.js";
 import { makePlayer } from "./player.js";
 import { makePanels } from "./panels.js";
@@ -15,12 +15,14 @@ const KEYS =
   "inputs, ↓ to its users, ← → to its neighbours, Home, End, Esc. Drag or Shift+arrows move the " +
   "picture, + − 0 zoom, c and e collapse and expand modules.";
 
-const reference = ({ svg, label, there, words }) => {
-  const drawing = parsed(svg) || el("span", {}, "No program to draw with: pip install graphviz-pure");
-  markBoxes(boxes(drawing), there);
-  const canvas = el("div", { class: "gv-canvas", role: "img", "aria-label": label, tabindex: 0 }, drawing);
-  return el("section", { class: "gv-reference", "aria-label": "Beside the reference" },
-    el("p", { class: "gv-title" }, "The reference"), canvas, el("pre", { class: "gv-differences", tabindex: 0 }, words));
+// `show` once after several traits have changed at the same time.
+const once = (show) => {
+  let due = false;
+  return () => {
+    if (due) return;
+    due = true;
+    queueMicrotask(() => { due = false; show(); });
+  };
 };
 
 function render({ model, el: root }) {
@@ -31,37 +33,56 @@ function render({ model, el: root }) {
   };
   const send = (content) => model.send(content);
   const keysId = `graph-view-${(views += 1)}-keys`;
+  const beside = get("reference").svg !== undefined;
 
   // ---------------------------------------------------------------- the parts
 
-  const select = (id, focus = true) => {
-    set("selected", id);
-    if (id && focus) drawing.shapes.get(id).focus();
-    else if (id) drawing.shapes.get(id).scrollIntoView({ block: "nearest", inline: "nearest" });
-  };
-  const drawing = new Drawing(get, keysId, select);
+  const mine = new Drawing({
+    ...Object.fromEntries(["svg", "label", "nodes", "differs", "marks", "active"].map((name) => [name, () => get(name)])),
+    selected: () => [get("selected"), get("highlight")],
+  }, keysId);
+  const theirs = new Drawing({
+    ...Object.fromEntries(["svg", "label", "nodes", "differs"].map((name) => [name, () => get("reference")[name]])),
+    selected: () => [get("twin"), get("twin_highlight")],
+    marks: () => ({}),
+    active: () => [],
+  }, keysId);
+  const drawings = beside ? [mine, theirs] : [mine];
   const player = makePlayer(get, set, send);
-  const panels = makePanels(get);
-  const tools = makeTools(get, set, drawing, select);
+  const panels = makePanels(get, beside);
+  const tools = makeTools(get, set, drawings);
   const question = makeQuestion(get, send);
-  letWalk(drawing, select, tools.fold);
+  for (const [drawing, trait] of [[mine, "selected"], [theirs, "twin"]]) {
+    drawing.onSelect = (id) => {
+      if (id) drawing.shapes.get(id).focus();
+      else for (const each of ["selected", "twin"]) model.set(each, "");
+      set(trait, id); // Python lets the other side follow
+    };
+    letWalk(drawing, tools.fold);
+  }
   const status = el("p", { class: "gv-status", role: "status", "aria-live": "polite" });
   const clashes = el("ul", { class: "gv-clashes", "aria-label": "In-place clashes" });
   const keys = el("p", { class: "gv-keys", id: keysId }, KEYS);
   const outline = el("pre", { tabindex: 0, role: "region", "aria-label": "The graph as text" }, get("outline"));
   const text = el("details", { class: "gv-text" }, el("summary", {}, "The graph as text"), outline);
   root.classList.add("graph-view");
+  root.classList.toggle("gv-two", beside);
   // JupyterLab would take arrows, Enter and Escape for its cells. With Ctrl and the like they stay its.
   root.addEventListener("keydown", (event) => {
     if (!event.altKey && !event.ctrlKey && !event.metaKey) event.stopPropagation();
   });
-  const beside = get("reference").svg === undefined ? [] : [reference(get("reference"))];
+  const title = (words) => (beside ? [el("p", { class: "gv-title" }, words)] : []);
+  const reference = beside ? [
+    el("section", { class: "gv-reference", "aria-label": "The reference" },
+      ...title("The reference"), theirs.canvas,
+      el("pre", { class: "gv-differences", tabindex: 0, role: "region", "aria-label": "Differences" }, get("reference").words)),
+  ] : [];
   root.append(
     player.player, player.memory, status, clashes, question.form, question.verdict,
     tools.tools, tools.modules,
     el("div", { class: "gv-body" },
-      el("div", { class: "gv-left" }, drawing.canvas, keys),
-      ...beside,
+      el("div", { class: "gv-left" }, ...title("Yours"), mine.canvas, keys),
+      ...reference,
       el("div", { class: "gv-right" }, ...panels.parts, text)),
   );
   clashes.replaceChildren(...get("clashes").map((words) => el("li", {}, `In-place clash: ${words}`)));
@@ -69,36 +90,41 @@ function render({ model, el: root }) {
 
   // ---------------------------------------------------------------- showing the state
 
-  const showStep = () => {
+  const showStep = once(() => {
     status.textContent = get("status");
     player.showStep();
-    drawing.showStep();
-  };
-  const showDrawing = () => {
-    const had = drawing.canvas.contains(document.activeElement);
-    if (!drawing.draw()) text.open = true;
-    markBoxes(drawing.shapes, get("reference").here || {});
+    mine.showStep();
+  });
+  const showDrawing = once(() => {
+    if (!mine.draw()) text.open = true;
+    if (beside) theirs.draw();
     tools.showFound();
-    drawing.showSelection();
-    drawing.showStep();
-    if (had) drawing.canvas.querySelector("[tabindex='0']")?.focus();
-  };
+  });
+  const showSelection = once(() => {
+    for (const drawing of drawings) drawing.showSelection();
+    for (const drawing of drawings) drawing.reveal(drawing.selected);
+    question.take();
+    tools.showFound();
+  });
+  const showPanel = once(panels.showPanel);
+  const showQuestion = once(question.show);
+  const showGradients = once(() => { panels.showGradients(); tools.showFlips(); });
   const watch = {
-    svg: showDrawing,
-    highlight: drawing.showSelection.bind(drawing),
-    selected: () => { drawing.showSelection(); question.take(); },
-    panel: panels.showPanel, heat: panels.showPanel, lesson: panels.showPanel,
-    sums: panels.showSums,
-    gradients: panels.showGradients, listing: () => { panels.showGradients(); tools.showFlips(); },
-    playing: player.showPlaying,
-    modules: tools.showModules,
-    question: question.show, verdict: question.show,
-    predicting: () => { question.show(); tools.showFlips(); },
+    playing: player.showPlaying, pace: player.showPlaying, memory: player.showMemory,
+    modules: once(tools.showModules), sums: once(panels.showSums),
+    gradients: showGradients, listing: showGradients,
+    predicting: once(() => { question.show(); tools.showFlips(); }),
+    found: once(tools.showFound), search: once(tools.showFound),
   };
-  for (const trait of ["step", "last", "status", "marks", "active"]) watch[trait] = showStep;
+  for (const [show, traits] of [
+    [showStep, ["step", "last", "status", "marks", "active"]],
+    [showDrawing, ["svg", "reference"]],
+    [showSelection, ["selected", "highlight", "twin", "twin_highlight"]],
+    [showPanel, ["panel", "twin_panel", "heat", "lesson"]],
+    [showQuestion, ["question", "verdict"]],
+  ]) for (const trait of traits) watch[trait] = show;
   for (const [trait, show] of Object.entries(watch)) model.on(`change:${trait}`, show);
-  showDrawing();
-  for (const show of new Set(Object.values(watch))) if (show !== showDrawing) show();
+  for (const show of new Set(Object.values(watch))) show();
   return () => {
     player.stop();
     for (const [trait, show] of Object.entries(watch)) model.off(`change:${trait}`, show);

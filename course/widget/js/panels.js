@@ -14,15 +14,28 @@ const heatMap = ({ name, cells, words }) => {
   return el("div", {}, el("div", {}, `${name}, small heat map`), grid);
 };
 
-export const makePanels = (get) => {
+// The rows of both sides under one another's names, in the order of either.
+const merged = (mine, theirs) => {
+  const sides = [mine, theirs].map((rows) => new Map(rows));
+  const names = mine.map(([name]) => name);
+  theirs.forEach(([name], at) => {
+    const before = names.indexOf(theirs[at - 1]?.[0]);
+    if (!names.includes(name)) names.splice(before + 1, 0, name);
+  });
+  return names.map((name) => [name, ...sides.map((rows) => rows.get(name) ?? "–")]);
+};
+
+// With `beside`, the panel has a second column for the reference.
+export const makePanels = (get, beside) => {
   const panel = el("table", { class: "gv-panel" });
   const heats = el("div", { class: "gv-heats" });
   const lesson = el("p", { class: "gv-lesson" });
   const sums = el("table", { class: "gv-sums" });
   const gradients = el("table", { class: "gv-gradients" });
   const showPanel = () => {
-    const rows = get("panel");
-    table(panel, rows.length ? "Selected node" : "No node is selected", rows);
+    const rows = beside ? merged(get("panel"), get("twin_panel")) : get("panel");
+    const heads = beside && rows.length ? ["", "yours", "the reference"] : [];
+    table(panel, rows.length ? "Selected node" : "No node is selected", rows, heads);
     heats.replaceChildren(...get("heat").map(heatMap));
     const name = get("lesson");
     lesson.hidden = !name;

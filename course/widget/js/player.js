@@ -39,6 +39,7 @@ export const makePlayer = (get, set, send) => {
     ...Object.values(buttons), slider, count,
   );
   const curve = drawn("svg", { class: "gv-curve", viewBox: `0 0 100 ${HEIGHT}`, preserveAspectRatio: "none", role: "img" });
+  const now = drawn("line", { y1: 0, y2: HEIGHT, "vector-effect": "non-scaling-stroke" });
   const caption = el("figcaption", {});
   const memory = el("figure", { class: "gv-memory" }, curve, caption);
 
@@ -67,19 +68,19 @@ export const makePlayer = (get, set, send) => {
     for (const key of ["start", "back"]) buttons[key].setAttribute("aria-disabled", step === 0);
     for (const key of ["next", "end"]) buttons[key].setAttribute("aria-disabled", step === last);
     if (last && pairs.length) {
-      const top = Math.max(1, ...pairs.flat());
-      const x = (step * 100) / last;
       const [kept, gradients] = pairs[step];
       const words = `Memory at step ${step}: ${bytes(kept)} kept by forward (solid), ${bytes(gradients)} in gradients (dashed).`;
       caption.textContent = words;
       curve.setAttribute("aria-label", words);
-      curve.replaceChildren(
-        line(pairs.map(([n]) => n), top, "gv-kept"),
-        line(pairs.map(([, n]) => n), top, "gv-grads"),
-        drawn("line", { x1: x, x2: x, y1: 0, y2: HEIGHT, "vector-effect": "non-scaling-stroke" }),
-      );
+      for (const end of ["x1", "x2"]) now.setAttribute(end, (step * 100) / last);
     }
     showPlaying();
   };
-  return { player, memory, showStep, showPlaying, stop: () => clearTimeout(timer) };
+  const showMemory = () => {
+    const pairs = get("memory");
+    const top = Math.max(1, ...pairs.flat());
+    curve.replaceChildren(
+      line(pairs.map(([n]) => n), top, "gv-kept"), line(pairs.map(([, n]) => n), top, "gv-grads"), now);
+  };
+  return { player, memory, showStep, showPlaying, showMemory, stop: () => clearTimeout(timer) };
 };

@@ -3,39 +3,52 @@
 
 import { button, el } from "./dom.js";
 
-export const makeTools = (get, set, drawing, select) => {
+export const makeTools = (get, set, drawings) => {
   const search = el("input", { type: "search", placeholder: "Find a node", "aria-label": "Find a node" });
-  const found = el("span", { class: "gv-found-count", role: "status" });
-  const matches = () => {
-    const text = search.value.trim().toLowerCase();
-    return text ? [...drawing.shapes.keys()].filter((id) => drawing.about.get(id).label.toLowerCase().includes(text)) : [];
+  const count = el("span", { class: "gv-found-count", role: "status" });
+  // Python searches, since most nodes of a big graph are inside boxes. It answers with the text that
+  // it searched and pairs of a node and its box.
+  const found = () => (get("found").text === get("search") ? get("found").nodes : []);
+  let waiting = false; // whether Enter came before the answer
+  const next = () => {
+    const pairs = found();
+    waiting = pairs.length === 0;
+    if (waiting) return;
+    const [id, box] = pairs[(pairs.findIndex(([id]) => id === get("selected")) + 1) % pairs.length];
+    set("selected", id);
+    drawings[0].reveal(box);
   };
   const showFound = () => {
-    const ids = matches();
-    for (const [id, shape] of drawing.shapes) shape.classList.toggle("gv-found", ids.includes(id));
-    found.textContent = search.value.trim() ? `${ids.length} found` : "";
+    if (waiting) next();
+    const pairs = found();
+    const boxes = new Set(pairs.map(([, box]) => box));
+    for (const [id, shape] of drawings[0].shapes) shape.classList.toggle("gv-found", boxes.has(id));
+    if (search !== document.activeElement) search.value = get("search");
+    const at = pairs.findIndex(([id]) => id === get("selected"));
+    const many = `${pairs.length}${pairs.length < 1000 ? "" : " or more"} found`;
+    count.textContent = get("search") ? (at < 0 ? many : `${at + 1} of ${many}`) : "";
   };
-  search.addEventListener("input", showFound);
+  const seek = () => {
+    waiting = false;
+    set("search", search.value.trim());
+  };
+  search.addEventListener("input", seek);
   search.addEventListener("keydown", (event) => {
-    const ids = matches();
-    if (event.key === "Enter" && ids.length) {
-      const at = ids.indexOf(get("highlight"));
-      select(ids[(at + 1) % ids.length], false);
-      found.textContent = `${((at + 1) % ids.length) + 1} of ${ids.length} found`;
-    } else if (event.key === "Escape") {
+    if (event.key === "Escape") {
       search.value = "";
-      showFound();
-    } else return;
+      seek();
+    } else if (event.key === "Enter") next();
+    else return;
     event.preventDefault();
   });
   const flip = (key, text) => button({ "data-flip": key }, text, () => set(key, !get(key)));
   const flips = { predicting: flip("predicting", "Predict first"), listing: flip("listing", "All gradients") };
   const tools = el(
     "div", { class: "gv-tools", role: "group", "aria-label": "Picture" },
-    button({ "aria-label": "Zoom out", title: "Zoom out" }, "−", () => drawing.zoom(0.8)),
-    button({ "aria-label": "Zoom in", title: "Zoom in" }, "+", () => drawing.zoom(1.25)),
-    button({ title: "The whole graph in sight", "data-tool": "fit" }, "Fit", () => drawing.fit()),
-    search, found, flips.predicting, flips.listing,
+    button({ "aria-label": "Zoom out", title: "Zoom out" }, "−", () => drawings.forEach((drawing) => drawing.zoom(0.8))),
+    button({ "aria-label": "Zoom in", title: "Zoom in" }, "+", () => drawings.forEach((drawing) => drawing.zoom(1.25))),
+    button({ title: "The whole graph in sight", "data-tool": "fit" }, "Fit", () => drawings.forEach((drawing) => drawing.fit())),
+    search, count, flips.predicting, flips.listing,
   );
   const list = el("ul", {});
   const modules = el("details", { class: "gv-modules" }, el("summary", {}, "Modules and loops: collapse, expand"), list);

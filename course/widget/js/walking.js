@@ -3,8 +3,8 @@
 import { foreign } from "./dom.js";
 import { nodeId } from "./drawing.js";
 
-// `select(id)` is told where the walk goes, "" for nowhere; `fold(box, collapse)` to fold or unfold.
-export const letWalk = (drawing, select, fold) => {
+// The walk selects in `drawing`, and calls `fold(box, collapse)` to fold or unfold.
+export const letWalk = (drawing, fold) => {
   let via = ""; // the user that the walk came down from: its other inputs are the neighbours
   const seen = (ids) => ids.filter((id) => drawing.shapes.has(id));
   const neighbour = (node, direction) => {
@@ -37,7 +37,7 @@ export const letWalk = (drawing, select, fold) => {
     event.preventDefault();
     const id = target();
     if (event.key === "ArrowUp" && id) via = node.id;
-    if (event.key === "Escape") select("");
-    else if (id) select(id);
+    if (event.key === "Escape") drawing.onSelect("");
+    else if (id) drawing.onSelect(id);
   });
 };
