@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tinygrad_course as tg
 from tinygrad_course import kernels
-from tinygrad_course.kernels import columns, max_pool
+from tinygrad_course.kernels import columns, max_pool, recurrent
 from tinygrad_course.kernels.windows import on_volumes
 from tinygrad_course.ops import max_pool as pooling
 from tinygrad_course.ops.columns import Geometry, col2im, im2col, window_count
@@ -29,7 +30,7 @@ from tinygrad_course.ops.windows import Windows
 
 from . import fake_cuda, kernel_shim
 
-TEXTS = {"columns": columns.KERNELS, "max_pool": max_pool.KERNELS}
+TEXTS = {m.__name__.split(".")[-1]: m.KERNELS for m in (columns, max_pool, recurrent)}
 VARIANTS = [(dtype, wide) for dtype in kernels.REALS for wide in (False, True)]
 
 runs_kernels = pytest.mark.skipif(
@@ -249,6 +250,59 @@ def test_columns(dtype, size, kernel, stride, padding, dilation, groups) -> None
             close(rows if first else rows.swapaxes(0, 1), made)
             back = columns.col2im(rows, size, kernel, places, geometry, first)
             close(back, col2im(made, size, kernel, geometry))
+
+
+# --- recurrent layers -----------------------------------------------------------------------------
+
+SETTINGS = [{}, {"bidirectional": True, "num_layers": 2}, {"bias": False}]
+USES = ["outputs", "last state", "both"]
+
+
+@runs_kernels
+@pytest.mark.parametrize("layer", ["RNN", "LSTM", "GRU"])
+def test_recurrent(dtype, layer) -> None:
+    """Results and gradients are those of the formula on the CPU, which has other memory and no
+    kernels; a step is a product and a launch each way."""
+    settings = [*SETTINGS, {"nonlinearity": "relu"}] if layer == "RNN" else SETTINGS
+    for chosen, packed, use in itertools.product(settings, (False, True), USES):
+        here = run_recurrent("cpu", dtype, layer, chosen, packed, use)
+        with fake_cuda.counting() as counts:
+            there = run_recurrent("cuda", dtype, layer, chosen, packed, use)
+        loops = 4 * (2 if "num_layers" in chosen else 1) * (2 if "bidirectional" in chosen else 1)
+        kernel = layer.lower()
+        assert counts.launches[f"{kernel}_forward"] == loops, counts
+        assert counts.launches[f"{kernel}_backward"] == loops, counts
+        error = 1e-4 if dtype == "float32" else 1e-10
+        for a, b in zip(there, here, strict=True):
+            np.testing.assert_allclose(a, b, rtol=error, atol=error)
+
+
+def run_recurrent(
+    device: str, dtype: str, layer: str, settings: Any, packed: bool, use: str
+) -> list[np.ndarray]:
+    """Outputs, last states and all gradients of one pass over sequences of up to 4 steps."""
+    tg.manual_seed(0)
+    dtype, nn = getattr(tg, dtype), tg.nn
+
+    def made(*shape: int) -> tg.Tensor:
+        return tg.randn(*shape).to(device, dtype).requires_grad_()
+
+    rnn = getattr(nn, layer)(3, 5, **settings).to(device, dtype)
+    count = 4 if settings.get("num_layers") else 1
+    x, states = made(4, 6, 3), [made(count, 6, 5) for _ in range(1 + (layer == "LSTM"))]
+    lengths = [3, 4, 1, 2, 4, 2]
+    given = x
+    if packed:
+        given = nn.utils.rnn.pack_padded_sequence(x, lengths, enforce_sorted=False)
+    y, last = rnn(given, tuple(states) if layer == "LSTM" else states[0])
+    y, last = (y.data if packed else y), (last if layer == "LSTM" else (last,))
+    weights = tg.arange(y.numel()).to(device, dtype).view(y.shape).cos()
+    loss = (y * weights).sum() if use != "last state" else 0
+    if use != "outputs":
+        loss = loss + sum(((i + 1) * s**2).sum() for i, s in enumerate(last))
+    loss.backward()
+    gradients = [t.grad for t in (x, *states, *rnn.parameters())]
+    return [t.detach().cpu().numpy() for t in (y, *last, *gradients)]
 
 
 # --- places in large arrays -----------------------------------------------------------------------

@@ -14,6 +14,8 @@ from typing import Any, ClassVar
 from ..autograd.engine import grad
 from ..autograd.variable import Tensor
 from ..device import xp_of
+from ..kernels import recurrent as fused
+from ..kernels import usable
 from .join import cat
 from .linear import linear
 from .registry import Op
@@ -118,6 +120,11 @@ class Recurrent(Op):
         by_place = dict(zip(wanted, found, strict=True))
         return tuple(by_place.get(i) for i in range(len(inputs)))
 
+    @property
+    def needed(ctx):
+        """Whether x, w_ih, w_hh, b_ih and b_hh need a gradient."""
+        return ctx.needs[0], *ctx.needs[1 + ctx.states : 5 + ctx.states]
+
     def weight_gradients(ctx, xp, d, e, before, weights):
         """Those of x and of the weights. d: the gradients of what the gates get from the input, e:
         of what they get from the state `before`."""
@@ -152,6 +159,11 @@ class RNN(Recurrent, fn=""):
         return (z.relu() if relu else z.tanh(),)
 
     def forward(ctx, xp, x, h0, w_ih, w_hh, b_ih=None, b_hh=None, /, *, sizes, reverse, relu):
+        weights = w_ih, w_hh, b_ih, b_hh
+        if usable(x, h0, *weights):
+            made, kept = fused.rnn(steps(sizes, reverse), x, h0, weights, relu)
+            ctx.save(x, h0, *weights, (sizes, reverse, relu), *kept)
+            return made
         (y,) = _from_input(xp, x, w_ih, (b_ih, b_hh), 1)
         (w,) = _from_state(xp, w_hh, 1, sizes)
         before, h = xp.empty_like(y), xp.array(h0)
@@ -168,7 +180,10 @@ class RNN(Recurrent, fn=""):
         return y, h
 
     def back(ctx, xp, gy, gh):
-        _, h0, *weights, (sizes, reverse, relu), y, before = ctx.saved
+        x, h0, *weights, (sizes, reverse, relu), y, before = ctx.saved
+        if usable(x, h0, *weights):
+            kept = ctx.needed, x, h0, weights, (y, before)
+            return fused.rnn_back(steps(sizes, reverse), *kept, gy, gh, relu)
         d = (y != 0).astype(y.dtype) if relu else 1 - y * y
         dh, w = _last_gradient(xp, gh, h0), weights[1]
         for rows, n in reversed(steps(sizes, reverse)):
@@ -202,6 +217,11 @@ class LSTM(Recurrent, fn=""):
     def forward(
         ctx, xp, x, h0, c0, w_ih, w_hh, b_ih=None, b_hh=None, w_hr=None, /, *, sizes, reverse
     ):
+        weights = w_ih, w_hh, b_ih, b_hh
+        if w_hr is None and usable(x, h0, c0, *weights):
+            made, kept = fused.lstm(steps(sizes, reverse), x, h0, c0, weights)
+            ctx.save(x, h0, c0, *weights, None, (sizes, reverse), *kept)
+            return made
         a = _from_input(xp, x, w_ih, (b_ih, b_hh), 4)
         # One tanh for all gates: σ(x) = tanh(x / 2) / 2 + 1 / 2 for all but g.
         half = xp.array([0.5, 0.5, 1, 0.5], x.dtype).reshape(4, 1, 1)
@@ -234,7 +254,10 @@ class LSTM(Recurrent, fn=""):
         return y, h, c
 
     def back(ctx, xp, gy, gh, gc):
-        _, h0, c0, *weights, w_hr, (sizes, reverse), a, bent, before, c_before = ctx.saved
+        x, h0, c0, *weights, w_hr, (sizes, reverse), a, bent, before, c_before = ctx.saved
+        if w_hr is None and usable(x, h0, c0, *weights):
+            kept = ctx.needed, x, h0, c0, weights, (a, bent, before, c_before)
+            return *fused.lstm_back(steps(sizes, reverse), *kept, gy, gh, gc), None
         i, f, g, o = a
         # How the gates answer, i, f and g to dc', o to dh'; and dc' to dh'.
         d = 1 - a
@@ -288,6 +311,11 @@ class GRU(Recurrent, fn=""):
         return (n + z * (h - n),)
 
     def forward(ctx, xp, x, h0, w_ih, w_hh, b_ih=None, b_hh=None, /, *, sizes, reverse):
+        weights = w_ih, w_hh, b_ih, b_hh
+        if usable(x, h0, *weights):
+            made, kept = fused.gru(steps(sizes, reverse), x, h0, weights)
+            ctx.save(x, h0, *weights, (sizes, reverse), *kept)
+            return made
         a = _from_input(xp, x, w_ih, (b_ih,), 3)
         w = _from_state(xp, w_hh, 3, sizes)
         b = None if b_hh is None else b_hh.reshape(3, 1, len(b_hh) // 3)
@@ -314,7 +342,10 @@ class GRU(Recurrent, fn=""):
         return y, h
 
     def back(ctx, xp, gy, gh):
-        _, h0, *weights, (sizes, reverse), a, before, from_h = ctx.saved
+        x, h0, *weights, (sizes, reverse), a, before, from_h = ctx.saved
+        if usable(x, h0, *weights):
+            kept = ctx.needed, x, h0, weights, (a, before, from_h)
+            return fused.gru_back(steps(sizes, reverse), *kept, gy, gh)
         r, z, n = a
         # How the parts of the gates that come from the state answer to dh'; and n's from the input.
         rest = 1 - z
