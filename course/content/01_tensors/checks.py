@@ -17,7 +17,7 @@ predict_constructors = Exercise(
     "predict-constructors",
     answer="made",
     title="Predict what the constructors make",
-    points=6,
+    points=7,
     difficulty=1,
     hints=(
         "`Tensor` and the other capital names take whole numbers for sizes, a list for data.",
@@ -52,7 +52,7 @@ def new_data(made, rng):
     return plain(made, "tensor([3, 1])", "tensor([[3, 1.0]])")
 
 
-@predict_constructors.case("a single value", points=2)
+@predict_constructors.case("a single value", points=3)
 def single(made, rng):
     return plain(made, "tensor(True)")
 
@@ -63,7 +63,7 @@ standardise = Exercise(
     "standardise",
     answer="standardise_",
     title="Repair a function that should work in place",
-    points=6,
+    points=7,
     difficulty=1,
     hints=(
         "`x = x - x.mean()` makes a new tensor and calls it x. The caller's tensor stays as it is.",
@@ -85,7 +85,7 @@ def callers(answer, rng, size):
     return {"given": before, "afterwards": x, "it returned x": returned is x}
 
 
-@standardise.case("a part of a larger tensor, and a matrix", points=2)
+@standardise.case("a part of a larger tensor, and a matrix", points=3)
 def parts(answer, rng):
     whole = given(rng, 3, 4)
     before = whole.clone()
@@ -101,7 +101,7 @@ shares_memory = Exercise(
     "shares-memory",
     answer="shares_memory",
     title="Do two tensors share memory?",
-    points=7,
+    points=9,
     difficulty=2,
     hints=(
         "Equal numbers prove nothing. Either change one and look at the other, or ask for the "
@@ -139,7 +139,7 @@ def through_numpy(answer, rng):
     }
 
 
-@shares_memory.case("tensors full of equal numbers, and integers", points=1)
+@shares_memory.case("tensors full of equal numbers, and integers", points=2)
 def equals(answer, rng):
     zeros, whole = tg.zeros(4), tg.arange(4)
     return {
@@ -149,7 +149,7 @@ def equals(answer, rng):
     }
 
 
-@shares_memory.case("both tensors are as before", points=2)
+@shares_memory.case("both tensors are as before", points=3)
 def unchanged(answer, rng):
     x = given(rng, 2, 2)
     before = x.clone()
@@ -163,7 +163,7 @@ which_copy = Exercise(
     "which-copy",
     answer="shared",
     title="Find out what copies",
-    points=6,
+    points=7,
     difficulty=1,
     needs=("shares-memory",),
     hints=(
@@ -184,7 +184,7 @@ def results_copy(shared, rng):
     return entries(shared, "x + 0", "x.clone()")
 
 
-@which_copy.case("conversions", points=2)
+@which_copy.case("conversions", points=3)
 def conversions(shared, rng):
     return entries(shared, "x.float()", "x.double()")
 
@@ -195,7 +195,7 @@ predict_sharing = Exercise(
     "predict-sharing",
     answer="ends",
     title="Predict what the array holds",
-    points=7,
+    points=9,
     difficulty=2,
     hints=(
         "Ask of each line: does it write into memory that is there, or give a name to something "
@@ -217,12 +217,12 @@ def rebound(ends, rng):
     return entries(ends, "rebound", "new array")
 
 
-@predict_sharing.case("the constructors", points=2)
+@predict_sharing.case("the constructors", points=3)
 def constructors(ends, rng):
     return entries(ends, "tensor", "FloatTensor", "DoubleTensor")
 
 
-@predict_sharing.case("there and back", points=1)
+@predict_sharing.case("there and back", points=2)
 def and_back(ends, rng):
     return entries(ends, "and back")
 
@@ -233,7 +233,7 @@ shape_of = Exercise(
     "shape-of",
     answer="shape_of",
     title="The shape of nested lists",
-    points=8,
+    points=10,
     difficulty=2,
     hints=(
         "A number has the shape `()`. A list of n entries has the shape (n, and then the shape of "
@@ -274,12 +274,12 @@ def empty_lists(answer, rng):
     return [tuple(answer(data)) for data in ([], [[], []], [[[]]])]
 
 
-@shape_of.case("rows of different length", points=2)
+@shape_of.case("rows of different length", points=3)
 def ragged(answer, rng):
     return refusals(answer, [[1, 2], [3]], [[[1], [2]], [[3]]], [[1], []], [[[1]], [[1, 2]]])
 
 
-@shape_of.case("a list beside a number", points=1)
+@shape_of.case("a list beside a number", points=2)
 def mixed(answer, rng):
     return refusals(answer, [[1, 2], 3], [3, [1, 2]])
 
@@ -295,47 +295,13 @@ def refusals(answer, *datas):
     return seen
 
 
-dtype_of = Exercise(
-    "dtype-of",
-    answer="dtype_of",
-    title="The richest type",
-    points=6,
-    difficulty=2,
-    hints=(
-        "Walk through all numbers, at any depth. You need to know which types occur, not where.",
-        "`type(True)` is `bool` and nothing else, while `isinstance(True, int)` is true.",
-        "If a float occurs, or nothing at all: float32. Else, if an int occurs: int64. Else bool.",
-    ),
-)
-
-
-@dtype_of.case("one type alone", points=2)
-def one_type(answer, rng):
-    return [answer(data) for data in ([1.5], [1, 2], [True, False], 3, True, 2.0)]
-
-
-@dtype_of.case("types together", points=2)
-def together(answer, rng):
-    return [answer(data) for data in ([1, 2.5], [2.5, 1], [True, 1], [1, False], [False, 0.5])]
-
-
-@dtype_of.case("deep in the lists", points=1)
-def deep(answer, rng):
-    return [answer(data) for data in ([[1, 2], [3, 4.0]], [[[True]], [[7]]], [[0], [True]])]
-
-
-@dtype_of.case("no numbers at all", points=1)
-def no_numbers(answer, rng):
-    return [answer(data) for data in ([], [[], []])]
-
-
 my_tensor = Exercise(
     "my-tensor",
     answer="my_tensor",
     title="Your own tensor()",
-    points=9,
+    points=11,
     difficulty=3,
-    needs=("shape-of", "dtype-of"),
+    needs=("shape-of",),
     hints=(
         "Three steps: the shape, the type, the numbers in one flat list. Then `makers[type]` of "
         "the list, and `view` of the shape.",
@@ -364,11 +330,11 @@ def kinds(answer, rng):
     return [answer([True, False]), answer([[True], [3]]), answer([1, 0.5])]
 
 
-@my_tensor.case("a single number", points=2)
+@my_tensor.case("a single number", points=3)
 def number(answer, rng):
     return [answer(7), answer(2.5), answer(True)]
 
 
-@my_tensor.case("nothing, and rows of different length", points=1)
+@my_tensor.case("nothing, and rows of different length", points=2)
 def odd(answer, rng):
     return {"empty": [answer([]), answer([[], []])], **refusals(answer, [[1, 2], [3]])}
