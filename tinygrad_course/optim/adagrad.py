@@ -7,7 +7,7 @@ from typing import Any
 from ..autograd.sparse import SparseTensor
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
-from .optimizer import Group, Optimizer, State, count_step, rows_of
+from .optimizer import Group, Optimizer, State, count_step, require_beside, rows_of
 from .settings import require_at_least_zero
 
 
@@ -61,6 +61,7 @@ class Adagrad(Optimizer):
     def _update(self, group: Group, state: State, x: Array, g: Array) -> None:
         xp = xp_of(x)
         spare, step = self._spare(x, 2)
+        require_beside(x, state, "sum")
         t = count_step(state)
         s = state["sum"]._array
         g = self._gradient(group, x, g, spare, step)
@@ -77,6 +78,7 @@ class Adagrad(Optimizer):
                 "weight_decay option is not compatible with sparse gradients: it would move every "
                 f"row, by {group['weight_decay']}"
             )
+        require_beside(x, state, "sum")
         t = count_step(state)
         s = state["sum"]._array
         rows, values = rows_of(-g if group["maximize"] else g)

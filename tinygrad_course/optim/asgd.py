@@ -71,4 +71,4 @@ class ASGD(Optimizer):
             ("mu", 1 / max(1, t - group["t0"])),
         ):
             # Rounded to the type of a count, also after a load has given them the parameter's.
-            state[name]._array[...] = scalar(value)._array
+            state[name]._array[...] = scalar(value).item()

@@ -17,16 +17,16 @@ from typing import Any
 from ..autograd.mode import enable_grad
 from ..autograd.sparse import SparseTensor
 from ..autograd.variable import Tensor
-from ..device import Array, xp_of
+from ..device import Array, device_of, xp_of
 from ..dtype import float32, float64, get_default_dtype
 from ..nn.module import clear_grad
 from ..ops.data import tensor as make_tensor
+from .flat import Plan
 from .hooks import Hooks, with_hooks
-from .pack import Plan
 from .settings import require_one_way, required
 
 Group = dict[str, Any]
-State = dict[str, Any]  # what is remembered of one parameter, or of a pack of them
+State = dict[str, Any]  # what is remembered of one parameter, or of many in one vector
 
 
 class Optimizer(Hooks):
@@ -152,12 +152,12 @@ class Optimizer(Hooks):
     def _move(self, group: Group, plan: Plan) -> None:
         """Moves the parameters of a group."""
         alone = plan.alone
-        for pack in plan.packs:
-            if pack.gather(self.state):
-                self._update(group, pack.state, pack.x, pack.g)
-                pack.scatter(self.state)
+        for flat in plan.flats:
+            if flat.gather(self.state):
+                self._update(group, flat.state, flat.x, flat.g)
+                flat.tell(self.state)
             else:
-                alone = alone + pack.parameters
+                alone = alone + flat.parameters
         for parameter in alone:
             self._move_one(group, parameter)
 
@@ -176,7 +176,7 @@ class Optimizer(Hooks):
         parameter._bump()
 
     def _update(self, group: Group, state: State, x: Array, g: Array) -> None:
-        """Moves `x`, the array of a parameter or of a pack of them, in place, element by element;
+        """Moves `x`, the array of a parameter or the vector of many, in place, element by element;
         `g` is its gradient and stays as it is, `state` what is remembered of it."""
         raise NotImplementedError(f"{type(self).__name__} does not say how a parameter moves")
 
@@ -215,6 +215,7 @@ class Optimizer(Hooks):
                 state[name] = scalar(value)
             for name in names:
                 state[name] = Tensor._wrap(xp_of(x).zeros_like(x))
+        require_beside(x, state, *names)
 
     def _spare(self, x: Array, n: int) -> list[Array]:
         """`n` arrays like `x` for intermediate results; all parameters of one shape and type share
@@ -226,7 +227,7 @@ class Optimizer(Hooks):
         return spare
 
     def _forget_memory(self) -> None:
-        """Spare arrays and packs: made anew when needed, and no part of the state."""
+        """Spare arrays and plans: made anew when needed, and no part of the state."""
         self._scratch: dict[tuple[Any, ...], list[Array]] = {}
         self._plans: dict[int, Plan] = {}
 
@@ -279,8 +280,6 @@ class Optimizer(Hooks):
             if "param_names" in group:
                 new.setdefault("param_names", group["param_names"])
         self.__setstate__({"state": state, "param_groups": groups})
-        if state:
-            self._plans = {id(g): Plan(g["params"], state, loaded=True) for g in groups}
         self._tell("load_post")
 
     def __getstate__(self) -> dict[str, Any]:
@@ -318,13 +317,25 @@ def _require_optimizable(parameter: Any) -> None:
         )
 
 
+def require_beside(x: Array, state: State, *names: str) -> None:
+    """RuntimeError unless these parts of the state are on the device of `x`."""
+    here = device_of(x)
+    for name in names:
+        there = state[name].device
+        if there != here:
+            raise RuntimeError(
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                f"{here} and {there}! The parameter was moved after its {name!r} was made: "
+                "optimizer.load_state_dict(optimizer.state_dict()) moves that, too."
+            )
+
+
 def _fitted(value: Any, parameter: Tensor, name: Any = None) -> Any:
     """A copy of what is remembered of one parameter, of its type and on its device; the count of
-    steps keeps its type."""
+    steps stays as it is."""
     if isinstance(value, Tensor):
-        keep = name == "step" or not value.is_floating_point()
         value = value.clone()
-        return value if keep else value.to(parameter.device).to(parameter.dtype)
+        return value if name == "step" else value.to(parameter.device).to(parameter.dtype)
     if isinstance(value, dict):
         return {key: _fitted(entry, parameter, key) for key, entry in value.items()}
     if isinstance(value, list | tuple):

@@ -7,7 +7,7 @@ from typing import Any
 from ..autograd.sparse import SparseTensor
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
-from .optimizer import Group, Optimizer, State, rows_of
+from .optimizer import Group, Optimizer, State, require_beside, rows_of
 from .settings import require_at_least_zero
 
 
@@ -75,6 +75,7 @@ class SGD(Optimizer):
             v = g.copy()
             state["momentum_buffer"] = Tensor._wrap(v)
         else:
+            require_beside(g, state, "momentum_buffer")
             v = state["momentum_buffer"]._array
             v *= momentum
             v += xp.multiply(g, 1 - group["dampening"], out=spare) if group["dampening"] else g

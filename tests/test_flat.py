@@ -1,0 +1,379 @@
+"""Parameters side by side in one vector: nobody can tell, whatever is done between steps.
+
+Every program runs in both libraries; PyTorch moves its parameters one by one.
+"""
+
+import copy
+import gc
+import pickle
+import weakref
+
+import numpy as np
+import pytest
+
+import tinygrad_course as tg
+from tests import fake_cuda
+from tests.parity.both import both
+from tinygrad_course import nn, optim, randn, zeros
+from tinygrad_course.optim.flat import SMALL
+
+torch = pytest.importorskip("torch", reason="expected values come from PyTorch")
+
+from tests.parity import optimizers as rows  # noqa: E402  (needs torch)
+
+ROWS = [(n, o) for n, os in rows.BOWLS.items() if n != "LBFGS" for o in os]
+
+
+def parameters(lib, n=10):
+    shapes = [(2, 3), (4,), (1, 1), (), (2, 2)]
+    rng = np.random.default_rng(0)
+    values = [np.asarray(rng.standard_normal(shapes[i % 5])) for i in range(n)]
+    return [lib.nn.Parameter(lib.tensor(v)) for v in values]
+
+
+def take_step(optimizer, ps, step, without=()):
+    """A step down a bowl whose bottom moves; those `without` have no gradient in it."""
+    optimizer.zero_grad()
+    sum(((p - step) ** 2).sum() for i, p in enumerate(ps) if i not in without).backward()
+    optimizer.step()
+    return [p.tolist() for p in ps]
+
+
+def flat(nested):
+    return [x for part in nested for x in flat(part)] if isinstance(nested, list) else [nested]
+
+
+def flats(optimizer):
+    return [flat for plan in optimizer._plans.values() for flat in plan.flats]
+
+
+def together(optimizer):
+    """How many parameters move in vectors."""
+    return sum(len(flat.parameters) for flat in flats(optimizer))
+
+
+def begun(lib, name="Adam", **options):
+    ps = parameters(lib)
+    optimizer = getattr(lib.optim, name)(ps, **({"lr": 0.1} | options))
+    take_step(optimizer, ps, 0)
+    assert lib is torch or together(optimizer) == 8  # all but the two of no dims
+    return optimizer, ps
+
+
+@pytest.mark.parametrize("name, options", ROWS, ids=str)
+def test_paths_and_states_are_those_of_parameters_alone(name, options) -> None:
+    paths, states = [], []
+    for lib in (tg, torch):
+        ps = parameters(lib)
+        optimizer = getattr(lib.optim, name)(ps, **options)
+        paths.append([take_step(optimizer, ps, step % 3) for step in range(8)])
+        state = optimizer.state_dict()["state"]
+        states.append({i: {k: v.tolist() for k, v in s.items()} for i, s in state.items()})
+    assert str(states[0].keys()) == str(states[1].keys())
+    for key, entry in states[0].items():
+        for k in entry:
+            np.testing.assert_allclose(entry[k], states[1][key][k], rtol=1e-6)
+    for ours, theirs in zip(*paths, strict=True):
+        for x, y in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "NAdam", "RMSprop"])
+def test_whatever_happens_between_steps(name) -> None:
+    np.testing.assert_allclose(*(flat(eventful(lib, name)) for lib in (tg, torch)), rtol=1e-9)
+
+
+def eventful(lib, name):
+    optimizer, ps = begun(lib, name)
+    path = [take_step(optimizer, ps, 1, without=(2, 5))]  # gradients that are missing
+    path.append(take_step(optimizer, ps, 2))
+    optimizer.param_groups[0]["lr"] = 0.3
+    path.append(take_step(optimizer, ps, 0))
+    ps[1].data = ps[1].data.clone() + 1  # memory put under a parameter
+    path.append(take_step(optimizer, ps, 1))
+    ps[4].data.mul_(2)  # memory changed
+    path.append(take_step(optimizer, ps, 2))
+    ps[6].data = ps[1].data  # memory shared by two
+    path.append(take_step(optimizer, ps, 0))
+    optimizer.add_param_group({"params": parameters(lib, 8)})
+    ps += optimizer.param_groups[1]["params"]
+    path.append(take_step(optimizer, ps, 1))
+    del optimizer.param_groups[0]["params"][3]
+    path.append(take_step(optimizer, ps, 2))
+    return path
+
+
+@both
+def test_states_that_are_changed_by_hand(lib):
+    optimizer, ps = begun(lib)
+    path = []
+    optimizer.state[ps[0]]["exp_avg"].mul_(3)
+    path.append(take_step(optimizer, ps, 1))
+    optimizer.state[ps[1]]["exp_avg_sq"] = optimizer.state[ps[1]]["exp_avg_sq"] * 2
+    path.append(take_step(optimizer, ps, 2))
+    optimizer.state[ps[2]]["step"] += 5
+    path.append(take_step(optimizer, ps, 0))
+    optimizer.state[ps[4]]["exp_avg"].data = lib.ones(2, 2, dtype=lib.float64)
+    path.append(take_step(optimizer, ps, 1))
+    del optimizer.state[ps[5]]
+    path.append(take_step(optimizer, ps, 2))
+    optimizer.state.clear()
+    path.append(take_step(optimizer, ps, 0))
+    return path, [optimizer.state[p]["step"].item() for p in ps]
+
+
+@both
+def test_nothing_that_somebody_holds_moves(lib):
+    ps = parameters(lib)
+    optimizer = lib.optim.Adam(ps, lr=0.1)
+    seen = [p.detach().numpy() for p in ps]
+    places = [p.data_ptr() for p in ps]
+    take_step(optimizer, ps, 0)
+    held = [optimizer.state[p]["exp_avg"] for p in ps]
+    arrays = [m.numpy() for m in held]
+    for step, without in ((1, ()), (2, (1,)), (0, ())):
+        take_step(optimizer, ps, step, without)
+    same = [p.data_ptr() == place for p, place in zip(ps, places, strict=True)]
+    kept = [optimizer.state[p]["exp_avg"] is m for p, m in zip(ps, held, strict=True)]
+    sizes = [(m.storage_offset(), m.untyped_storage().nbytes(), m._version > 0) for m in held]
+    return [a.tolist() for a in (*seen, *arrays)], same, kept, [s[:2] for s in sizes]
+
+
+@both
+def test_versions_count_and_a_graph_of_before_is_refused(lib):
+    optimizer, ps = begun(lib)
+    before = [p._version for p in ps]
+    loss = sum((p * p).sum() for p in ps)
+    take_step(optimizer, ps, 1)
+    try:
+        loss.backward()
+    except RuntimeError as error:
+        refused = "modified by an inplace operation" in str(error)
+    return [p._version - b for p, b in zip(ps, before, strict=True)], refused
+
+
+@both
+def test_copies_go_their_own_way(lib):
+    optimizer, ps = begun(lib)
+    twins = [pickle.loads(pickle.dumps((optimizer, ps))), copy.deepcopy((optimizer, ps))]
+    fresh = parameters(lib)
+    with lib.no_grad():
+        for p, q in zip(fresh, ps, strict=True):
+            p.copy_(q)
+    resumed = lib.optim.Adam(fresh)
+    resumed.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    paths = [[take_step(o, q, step) for step in (1, 2)] for o, q in (*twins, (resumed, fresh))]
+    return [paths[0] == path for path in paths], [take_step(optimizer, ps, s) for s in (1, 2)]
+
+
+def test_who_moves_as_one() -> None:
+    big, lone = nn.Parameter(zeros(SMALL["cpu"] + 1)), nn.Parameter(zeros(()))
+    turned = nn.Parameter(randn(3, 4).t())
+    memory = zeros(6)
+    tied = [nn.Parameter(memory[:4]), nn.Parameter(memory[3:])]
+    shown = [nn.Parameter(zeros(3)) for _ in range(3)]
+    shown[0].data_ptr(), shown[1].data.numpy(), shown[2].data.__dlpack__()
+    borrowed = nn.Parameter(tg.from_numpy(np.zeros(3, np.float32)))
+    small = [nn.Parameter(zeros(i, 2)) for i in range(1, 4)]
+    double, without, empty = nn.Parameter(zeros(2).double()), nn.Parameter(zeros(3)), zeros(0, 2)
+    empty.requires_grad_()
+    ps = [big, lone, turned, *tied, *shown, borrowed, *small, double, empty, without]
+    for p in ps[:-1]:
+        p.grad = p.data + 1
+    optimizer = optim.SGD(ps, lr=0.1)
+    optimizer.step()
+    (flat,) = flats(optimizer)
+    assert {id(p) for p in flat.parameters} == {id(p) for p in small}
+
+
+@pytest.mark.parametrize("name, options", ROWS, ids=str)
+def test_what_was_loaded_moves_as_one(name, options) -> None:
+    ps = parameters(tg)
+    optimizer = getattr(optim, name)(ps, **options)
+    for step in range(3):
+        take_step(optimizer, ps, step)
+    fresh = [nn.Parameter(p.detach().clone()) for p in ps]
+    resumed = getattr(optim, name)(fresh)
+    resumed.load_state_dict(optimizer.state_dict())
+    path, again = (
+        [take_step(o, q, step) for step in (2, 0, 1)]
+        for o, q in ((optimizer, ps), (resumed, fresh))
+    )
+    # Numbers such as NAdam's take the parameters' type when loaded, as in PyTorch.
+    np.testing.assert_allclose(flat(again), flat(path), rtol=1e-6)
+    assert together(resumed) == 8
+
+
+def test_on_the_pretended_device() -> None:
+    paths = []
+    with fake_cuda.pretended():
+        for device in ("cpu", "cuda"):
+            ps = [nn.Parameter(p.detach().to(device)) for p in parameters(tg)]
+            optimizer = optim.Adam(ps)
+            paths.append([take_step(optimizer, ps, step) for step in range(3)])
+            assert together(optimizer) == 8
+    assert paths[0] == paths[1]
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+
+def test_storages_move_and_nothing_else_changes() -> None:
+    ps = [nn.Parameter(tg.full((2, 3), float(i))) for i in range(3)]
+    storages, windows = [p.storage() for p in ps], [(p.data, p.detach(), p[1], p.t()) for p in ps]
+    before = [(p._version, p.stride(), p.storage_offset(), p.is_leaf) for p in ps]
+    for p in ps:
+        p.grad = tg.ones(2, 3)
+    optimizer = optim.SGD(ps, lr=1.0)
+    optimizer.step()
+    (flat,) = flats(optimizer)
+    assert flat.x.tolist() == [-1.0] * 6 + [0.0] * 6 + [1.0] * 6
+    flat.x[:] = 7
+    for p, storage, views in zip(ps, storages, windows, strict=True):
+        assert p.storage() is storage and storage.nbytes() == 24
+        assert all(v.storage() is storage and (v == 7).all() for v in (p, *views))
+        assert (
+            views[2]._base is p and views[2].storage_offset() == 3 and views[3].stride() == (1, 3)
+        )
+    now = [(p._version - 1, p.stride(), p.storage_offset(), p.is_leaf) for p in ps]
+    assert now == before
+
+
+def test_copies_and_files_hold_no_more_than_their_tensor(tmp_path) -> None:
+    optimizer, ps = begun(tg)
+    sizes = [p.numel() * 8 for p in ps]
+    state = [optimizer.state[p]["exp_avg"] for p in ps]
+    tg.save(ps[0], tmp_path / "one.pt")
+    alone = nn.Parameter(tg.zeros(2, 3, dtype=tg.float64))
+    tg.save(alone, tmp_path / "alone.pt")
+    assert (tmp_path / "one.pt").stat().st_size == (tmp_path / "alone.pt").stat().st_size
+    assert len(pickle.dumps(ps[0])) == len(pickle.dumps(alone))
+    for copies in (
+        pickle.loads(pickle.dumps(ps)),
+        copy.deepcopy(ps),
+        copy.deepcopy(state),
+        [copy.copy(p) for p in ps],
+        ps,
+        state,
+    ):
+        assert [c.untyped_storage().nbytes() for c in copies] == sizes
+    loaded = tg.load(tmp_path / "one.pt")
+    assert loaded.tolist() == ps[0].tolist() and loaded.untyped_storage().nbytes() == sizes[0]
+
+
+def test_memory_is_freed_with_the_optimizer_and_its_parameters() -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        ps = [nn.Parameter(zeros(1000)) for _ in range(8)]
+        optimizer = optim.Adam(ps)
+        take_step(optimizer, ps, 1)
+        (flat,) = flats(optimizer)
+        vectors = [weakref.ref(v) for v in (flat.x, flat.g, flat.state["exp_avg"]._array)]
+        del optimizer, flat
+        assert [v() is None for v in vectors] == [False, True, True]
+        del ps
+        assert vectors[0]() is None
+    finally:
+        gc.enable()
+
+
+@both
+def test_a_parameter_that_is_resized_or_put_on_other_memory(lib):
+    optimizer, ps = begun(lib)
+    with lib.no_grad():
+        ps[0].data.resize_(3, 3)
+        ps[0].data.fill_(2)
+        ps[0].data = ps[0].data[:2]
+        ps[1].set_(lib.ones(6, dtype=lib.float64), 1, (4,), (1,))
+    path = [take_step(optimizer, ps, step) for step in (1, 2)]
+    ps[2].data.numpy()[...] = 5
+    path.append(take_step(optimizer, ps, 0))
+    optimizer.load_state_dict(optimizer.state_dict())
+    return [*path, *(take_step(optimizer, ps, step) for step in (1, 2))]
+
+
+@both
+def test_a_gradient_of_rows_among_the_others(lib):
+    ps = [lib.nn.Parameter(lib.ones(3, 2, dtype=lib.float64) * i) for i in range(1, 5)]
+    optimizer = lib.optim.SGD(ps, lr=0.1)
+    take_step(optimizer, ps, 0)
+    optimizer.zero_grad()
+    rows = lib.nn.functional.embedding(lib.tensor([1, 1]), ps[1], sparse=True)
+    (rows.sum() + sum(p.sum() for p in ps[2:])).backward()
+    optimizer.step()
+    return [*ps, take_step(optimizer, ps, 2)]
+
+
+@both
+def test_states_that_share_memory(lib):
+    optimizer, ps = begun(lib)
+    shared = optimizer.state[ps[0]]["exp_avg"]
+    optimizer.state[ps[5]]["exp_avg"] = shared
+    path = [take_step(optimizer, ps, 1)]
+    del optimizer.param_groups[0]["params"][-1]
+    return [*path, take_step(optimizer, ps, 2), take_step(optimizer, ps, 0), shared]
+
+
+def test_two_optimizers_of_the_same_parameters() -> None:
+    paths = []
+    for lib in (tg, torch):
+        ps = parameters(lib)
+        pair = [lib.optim.Adam(ps, lr=0.1), lib.optim.SGD(ps, lr=0.1, momentum=0.9)]
+        paths.append([take_step(o, ps, step) for step in range(3) for o in pair])
+    np.testing.assert_allclose(*map(flat, paths), rtol=1e-9)
+
+
+def test_networks_in_parallel() -> None:
+    paths = []
+    for lib in (tg, torch):
+        net = lib.nn.Sequential(lib.nn.Linear(3, 4), lib.nn.Tanh(), lib.nn.Linear(4, 2)).double()
+        with lib.no_grad():
+            for p in net.parameters():
+                p.copy_(lib.arange(p.numel(), dtype=lib.float64).view(p.shape) / 10)
+        wrapped = lib.nn.DataParallel(net, ["cpu", "cpu"]) if lib is tg else net
+        optimizer, path = lib.optim.Adam(net.parameters(), lr=0.1), []
+        for step in range(4):
+            optimizer.zero_grad()
+            loss = (wrapped(lib.ones(4, 3, dtype=lib.float64) * step) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            path.append(loss.item())
+        paths.append(path)
+    np.testing.assert_allclose(*paths, rtol=1e-9)
+
+
+# --- devices --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [n for n in rows.BOWLS if n != "LBFGS"])
+def test_state_stays_where_it_was_made_and_a_load_moves_it(name) -> None:
+    options = {"lr": 0.1} | ({"momentum": 0.9} if name == "SGD" else {})
+    paths = []
+    with fake_cuda.pretended():
+        for moved in (False, True):
+            net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1)).double()
+            for p in net.parameters():
+                nn.init.constant_(p, 0.5)
+            optimizer, ps = (
+                getattr(optim, name)(net.parameters(), **options),
+                list(net.parameters()),
+            )
+            take_step(optimizer, ps, 1)
+            if moved:
+                net.cuda()
+                optimizer.zero_grad()
+                before = [p.tolist() for p in ps]
+                with pytest.raises(
+                    RuntimeError, match="Expected all tensors to be on the same dev"
+                ):
+                    take_step(optimizer, ps, 2)
+                assert before == [p.tolist() for p in ps]
+                optimizer.load_state_dict(optimizer.state_dict())
+                entry = optimizer.state[ps[0]]
+                assert all(v.is_cuda for k, v in entry.items() if v.ndim)
+                assert "step" not in entry or entry["step"].is_cpu
+            paths.append([take_step(optimizer, ps, step) for step in (2, 0, 1)])
+            assert together(optimizer) == 4
+    # Numbers such as NAdam's take the parameters' type when loaded, as in PyTorch.
+    np.testing.assert_allclose(*map(flat, paths), rtol=1e-6)
