@@ -51,7 +51,7 @@ scaled_tanh = Exercise(
     "scaled-tanh",
     answer="ScaledTanh",
     title="A tanh of any height",
-    points=5,
+    points=6,
     difficulty=1,
     hints=(
         "Keep a tensor with `ctx.save_for_backward(...)`, and the number as an attribute: "
@@ -94,7 +94,7 @@ def tanh_in_the_middle(answer, rng):
     return leaf.grad
 
 
-@scaled_tanh.case("a change of x after forward gives no wrong gradient", points=1)
+@scaled_tanh.case("a change of x after forward gives no wrong gradient", points=2)
 def tanh_guarded(answer, rng):
     def run(leaf):
         middle = leaf * 1
@@ -109,7 +109,7 @@ predict_node = Exercise(
     "predict-node",
     answer="node_says",
     title="Predict what a node says of itself",
-    points=4,
+    points=5,
     difficulty=1,
     hints=(
         "`num_inputs` counts what stands between the brackets of `apply`, `num_outputs` what "
@@ -137,7 +137,7 @@ def edges(says, rng):
     return says["len(next_functions)"]
 
 
-@predict_node.case("the node of the second output", points=1)
+@predict_node.case("the node of the second output", points=2)
 def second_output(says, rng):
     return says["way.grad_fn is node"]
 
@@ -148,7 +148,7 @@ rotate = Exercise(
     "rotate",
     answer="Rotate",
     title="Three inputs, two outputs",
-    points=7,
+    points=9,
     difficulty=2,
     hints=(
         "The gradient of `x` has two terms: `gu` times the slope of u in x, which is cos, plus "
@@ -183,14 +183,14 @@ def from_both(answer, rng):
     return {"x.grad": x.grad, "y.grad": y.grad}
 
 
-@rotate.case("the gradient of the angle", points=2)
+@rotate.case("the gradient of the angle", points=3)
 def of_angle(answer, rng):
     x, y, angle = rotation(rng)
     weighted(answer.apply(x, y, angle), rng).backward()
     return angle.grad
 
 
-@rotate.case("gradients that nobody needs are None", points=2)
+@rotate.case("gradients that nobody needs are None", points=3)
 def unneeded(answer, rng):
     seen = {}
     for needs in ((True, False, False), (False, True, False), (False, False, True)):
@@ -207,7 +207,7 @@ largest = Exercise(
     "largest",
     answer="Largest",
     title="The largest entry, in the old style",
-    points=7,
+    points=9,
     difficulty=2,
     hints=(
         "Three ordinary methods: `__init__(self, dim)` keeps the number, `forward(self, x)` "
@@ -240,13 +240,13 @@ def of_any_axis(answer, rng, size):
     return {"dim": dim, "values": values.detach(), "mask": mask.detach(), "gradient": x.grad}
 
 
-@largest.case("the mask has no gradient", points=2)
+@largest.case("the mask has no gradient", points=3)
 def mask_is_constant(answer, rng):
     values, mask = answer(1)(normal(rng, 2, 3))
     return {"values.requires_grad": values.requires_grad, "mask.requires_grad": mask.requires_grad}
 
 
-@largest.case("a change of the mask gives no wrong gradient", points=1)
+@largest.case("a change of the mask gives no wrong gradient", points=2)
 def mask_guarded(answer, rng):
     def run(leaf):
         return answer(1)(leaf)
@@ -260,7 +260,7 @@ repair_swish = Exercise(
     "repair-swish",
     answer="Swish",
     title="Repair a Swish",
-    points=6,
+    points=8,
     difficulty=2,
     hints=(
         "Run it on a tensor and call backward. The first error message names one of the faults: "
@@ -290,12 +290,12 @@ def swish_weights(answer, rng):
     return swish_pass(answer, 1.0, rng, weights=True)
 
 
-@repair_swish.property("any beta", points=2, draw=lambda st: st.integers(1, 4))
+@repair_swish.property("any beta", points=3, draw=lambda st: st.integers(1, 4))
 def swish_beta(answer, rng, size):
     return swish_pass(answer, float(rng.uniform(1.5, 3)), rng, weights=size > 2)
 
 
-@repair_swish.case("a change of x after forward is noticed", points=1)
+@repair_swish.case("a change of x after forward is noticed", points=2)
 def swish_guarded(answer, rng):
     def run(leaf):
         middle = leaf * 1
@@ -304,72 +304,14 @@ def swish_guarded(answer, rng):
     return {"slips through": slips_through(run, lambda y, middle: middle.mul_(0.5), rng)}
 
 
-# --- Finite differences ---------------------------------------------------------------------------
-
-numeric_jacobian = Exercise(
-    "numeric-jacobian",
-    answer="numeric_jacobian",
-    title="Slopes without backward",
-    points=7,
-    difficulty=2,
-    hints=(
-        "One entry of x moves at a time. For each, call `f` twice: once with eps added there, "
-        "once with eps taken off.",
-        "Work on a copy, `moved = x.detach().clone()`, a fresh one for each step. "
-        "`np.ndindex(x.shape)` goes through the places row after row, and `moved[place] += eps` "
-        "moves one.",
-        "`f(moved).detach().numpy().ravel()` are all outputs in a row. The difference of the two, "
-        "divided by `2 * eps`, is one column of the table.",
-        "Collect the columns in a list; `np.stack(columns, axis=1)` puts them side by side.",
-    ),
-)
-
-
-def try_table(answer, f, x, **how):
-    table = answer(f, x, **how)
-    return {"x": x.detach().clone(), "table": np.asarray(table).round(7)}
-
-
-@numeric_jacobian.case("a square, entry by entry", points=1)
-def table_of_square(answer, rng):
-    return try_table(answer, lambda x: x * x, normal(rng, 2, requires_grad=False))
-
-
-@numeric_jacobian.case("a matrix product: more outputs than inputs", points=2)
-def table_of_product(answer, rng):
-    matrix = normal(rng, 3, 2, requires_grad=False)
-    return {"matrix": matrix, **try_table(answer, lambda x: matrix @ x, normal(rng, 2))}
-
-
-@numeric_jacobian.case("x is a matrix, f gives a matrix", points=1)
-def table_of_matrix(answer, rng):
-    x = normal(rng, 3, 2, requires_grad=False).t()
-    return try_table(answer, lambda x: x.t() @ x, x)
-
-
-@numeric_jacobian.case("the step is central, and eps is used", points=2)
-def table_is_central(answer, rng):
-    x = normal(rng, 2, requires_grad=False)
-    return try_table(answer, lambda x: (x * x).exp(), x, eps=0.01)
-
-
-@numeric_jacobian.case("x stays as it is", points=1)
-def table_leaves_x(answer, rng):
-    x = tg.tensor([1.0, 2.0, 4.0], dtype=tg.float64)
-    before = x.clone()
-    table = answer(lambda x: x.sum() * x, x)
-    return {"table": np.asarray(table).round(7), "x changed": not bool((x == before).all())}
-
-
 # --- Experiment: which backward is wrong ----------------------------------------------------------
 
 find_wrong = Exercise(
     "find-wrong",
     answer="errors",
     title="Find the wrong ones",
-    points=6,
+    points=8,
     difficulty=2,
-    needs=("numeric-jacobian",),
     hints=(
         "Go through `suspects.items()`. Each is a function of one tensor, so both "
         "`numeric_jacobian(f, dock)` and `backward_jacobian(f, dock)` can be called with it.",
@@ -379,49 +321,14 @@ find_wrong = Exercise(
 )
 
 
-@find_wrong.case("which are wrong", points=3)
+@find_wrong.case("which are wrong", points=4)
 def which(errors, rng):
     return sorted(name for name, error in dict(errors).items() if abs(error) > 1e-5)
 
 
-@find_wrong.case("by how much", points=3)
+@find_wrong.case("by how much", points=4)
 def how_much(errors, rng):
     return {name: round(float(errors[name]), 5) for name in sorted(errors)}
-
-
-# --- Predict: second derivatives ------------------------------------------------------------------
-
-predict_second = Exercise(
-    "predict-second",
-    answer="seconds",
-    title="Predict three second derivatives",
-    points=4,
-    difficulty=3,
-    hints=(
-        "The first slope is 2y · s with y = x³ and s = 3x². For the second, differentiate this "
-        "product: which of its factors depend on x?",
-        "By the product rule: 2 · (slope of y) · s + 2y · (slope of s). At x = 1, y is 1, the "
-        "slope of y and s are 3, and the slope of s is 6.",
-        "For `KeptSlope` the factor s is a constant, so the second term is missing. And "
-        "`OnceCube` says by its name what it does when you try.",
-    ),
-)
-
-
-@predict_second.case("a backward of operations on saved tensors", points=1)
-def second_of_cube(seconds, rng):
-    return seconds["Cube"]
-
-
-@predict_second.case("a slope kept from forward", points=2)
-def second_of_kept(seconds, rng):
-    return seconds["KeptSlope"]
-
-
-@predict_second.case("a backward marked with once_differentiable", points=1)
-def second_of_once(seconds, rng):
-    once = seconds["OnceCube"]
-    return once.__name__ if isinstance(once, type) else once
 
 
 # --- A safe log-sum-exp ---------------------------------------------------------------------------
@@ -430,7 +337,7 @@ log_sum_exp = Exercise(
     "log-sum-exp",
     answer="LogSumExp",
     title="A safe log-sum-exp",
-    points=8,
+    points=10,
     difficulty=3,
     hints=(
         "`top = x.max(-1, keepdim=True)[0]` is the largest score of each row, in a shape that "
@@ -468,12 +375,12 @@ def large_values(answer, rng):
     return answer.apply(x)
 
 
-@log_sum_exp.case("the gradient of large and of far apart scores", points=2)
+@log_sum_exp.case("the gradient of large and of far apart scores", points=3)
 def large_gradients(answer, rng):
     return lse_pass(answer, [[1000.0, 1001.0], [-1000.0, -1001.0], [800.0, -800.0]], rng)
 
 
-@log_sum_exp.case("the second derivative", points=2)
+@log_sum_exp.case("the second derivative", points=3)
 def second_derivative(answer, rng):
     x = normal(rng, 2, 3)
     (grad,) = tg.autograd.grad(weighted([answer.apply(x) ** 2], rng), x, create_graph=True)
