@@ -7,8 +7,6 @@ expected value stands here: the lesson's reference answer goes through the same 
 import gc
 import weakref
 
-import numpy as np
-
 import tinygrad_course as tg
 from course.checks import Exercise
 
@@ -32,7 +30,7 @@ predict_versions = Exercise(
     "predict-versions",
     answer="versions",
     title="Predict the versions",
-    points=4,
+    points=5,
     difficulty=1,
     hints=(
         "First say who shares a counter with `a`: a view does, `detach()` does. `.data` and "
@@ -49,96 +47,9 @@ def sharing(versions, rng):
     return {name: versions[name] for name in "abc"}
 
 
-@predict_versions.case("those that don't", points=2)
+@predict_versions.case("those that don't", points=3)
 def not_sharing(versions, rng):
     return {name: versions[name] for name in "de"}
-
-
-# --- A buffer with a counter ----------------------------------------------------------------------
-
-buffer = Exercise(
-    "buffer",
-    answer="Buffer",
-    title="Memory that counts its changes",
-    points=8,
-    difficulty=2,
-    hints=(
-        "The counter is a list of one number. A new buffer makes a new list, `[0]`; a buffer that "
-        "shares gets the list of the other.",
-        "`def __init__(self, array, counter=None)`: keep `array`, and `counter` or a new `[0]`. "
-        "`_version` is a property that gives `self.counter[0]`.",
-        "To add into the memory, write `self.array[...] += value`. `self.array = self.array + "
-        "value` would make a new array, and nobody else would see it.",
-        "`part` and `detach` pass `self.counter` on, `data` and `clone` don't. `clone` copies "
-        "the array.",
-    ),
-)
-
-
-def state(**buffers):
-    return {name: [b.array.copy(), b._version] for name, b in buffers.items()}
-
-
-@buffer.case("a buffer on its own", points=1)
-def buffer_alone(answer, rng):
-    b = answer(rng.standard_normal(3))
-    before = b._version
-    returned = b.add_(2.0)
-    return {"before": before, **state(b=b), "returns itself": returned is b}
-
-
-@buffer.case("parts share memory and counter", points=2)
-def buffer_parts(answer, rng):
-    b = answer(np.zeros((3, 2)))
-    first, last = b.part(slice(0, 2)), b.part(slice(1, 3))
-    first.add_(1.0)
-    last.part((slice(None), slice(0, 1))).add_(10.0)
-    b.add_(0.5)
-    return state(b=b, first=first, last=last)
-
-
-@buffer.case("detach shares the counter", points=1)
-def buffer_detach(answer, rng):
-    b = answer(np.zeros(3))
-    other = b.detach()
-    other.add_(1.0)
-    return state(b=b, other=other)
-
-
-@buffer.case("data shares the memory only", points=2)
-def buffer_data(answer, rng):
-    b = answer(np.zeros(3))
-    b.add_(1.0)
-    other = b.data()
-    other.add_(1.0).add_(1.0)
-    return state(b=b, other=other)
-
-
-@buffer.case("clone shares nothing", points=1)
-def buffer_clone(answer, rng):
-    b = answer(np.zeros(3))
-    b.add_(1.0)
-    other = b.clone()
-    b.add_(5.0)
-    return state(b=b, other=other)
-
-
-@buffer.property("any sequence of changes", points=1, draw=lambda st: st.integers(1, 8))
-def buffer_any(answer, rng, size):
-    buffers = [answer(np.zeros(4))]
-    for _ in range(2 * size):
-        picked = buffers[rng.integers(len(buffers))]
-        kind = rng.integers(6)
-        if kind < 2:
-            picked.add_(float(rng.integers(1, 9)))
-        else:
-            make = (lambda b: b.part(slice(0, 2)), *map(_method, ("detach", "data", "clone")))
-            buffers.append(make[kind - 2](picked))
-    return state(**{f"buffer {i}": b for i, b in enumerate(buffers)})
-
-
-def _method(name):
-    return lambda b: getattr(b, name)()
 
 
 # --- A saved tensor -------------------------------------------------------------------------------
@@ -147,7 +58,7 @@ saved_tensor = Exercise(
     "saved-tensor",
     answer="SavedTensor",
     title="Saved, with a note of the version",
-    points=6,
+    points=8,
     difficulty=2,
     hints=(
         "Keep two things at the start: the tensor, and the number `tensor._version`.",
@@ -198,7 +109,7 @@ def saved_shared(answer, rng):
     return seen
 
 
-@saved_tensor.case("only changes after it was saved count", points=1)
+@saved_tensor.case("only changes after it was saved count", points=2)
 def saved_later(answer, rng):
     x = tg.zeros(3)
     x += 1
@@ -207,7 +118,7 @@ def saved_later(answer, rng):
     return outcome(lambda: box.get() is x)
 
 
-@saved_tensor.case("after release it is gone", points=2)
+@saved_tensor.case("after release it is gone", points=3)
 def saved_released(answer, rng):
     x = tg.zeros(3)
     watch, box = weakref.ref(x), answer(x)
@@ -227,7 +138,7 @@ predict_raises = Exercise(
     "predict-raises",
     answer="raises",
     title="Predict what is refused, and when",
-    points=6,
+    points=8,
     difficulty=2,
     hints=(
         "Ask three questions of each program. Is the changed tensor a leaf, or one of several "
@@ -250,12 +161,12 @@ def raises_cd(raises, rng):
     return {name: raises[name] for name in "CD"}
 
 
-@predict_raises.case("E and F", points=2)
+@predict_raises.case("E and F", points=3)
 def raises_ef(raises, rng):
     return {name: raises[name] for name in "EF"}
 
 
-@predict_raises.case("G and H", points=2)
+@predict_raises.case("G and H", points=3)
 def raises_gh(raises, rng):
     return {name: raises[name] for name in "GH"}
 
@@ -266,7 +177,7 @@ open_doors = Exercise(
     "open-doors",
     answer="gradients",
     title="Measure what comes through the doors",
-    points=5,
+    points=7,
     difficulty=2,
     hints=(
         "For each door make `x` anew, so that no gradient of the door before is in it.",
@@ -282,12 +193,12 @@ def stopped(gradients, rng):
     return {name: gradients[name] == "RuntimeError" for name in ("data", "detach", "numpy", "view")}
 
 
-@open_doors.case("the gradient without a change", points=1)
+@open_doors.case("the gradient without a change", points=2)
 def unchanged(gradients, rng):
     return gradients["nothing"]
 
 
-@open_doors.case("the gradients through open doors", points=2)
+@open_doors.case("the gradients through open doors", points=3)
 def through(gradients, rng):
     return [gradients["data"], gradients["numpy"]]
 
@@ -298,7 +209,7 @@ repair_step = Exercise(
     "repair-step",
     answer="train_step",
     title="Repair a training step",
-    points=7,
+    points=9,
     difficulty=3,
     hints=(
         "`tanh` saves its result, and `hidden += x` overwrites it. What makes a new tensor "
@@ -329,12 +240,12 @@ def step_v(answer, rng):
     return steps(answer, rng, 1)[1].item()
 
 
-@repair_step.case("the losses of five steps", points=2)
+@repair_step.case("the losses of five steps", points=3)
 def step_losses(answer, rng):
     return steps(answer, rng, 5)[2]
 
 
-@repair_step.case("the weights stay leaves, and their steps are counted", points=1)
+@repair_step.case("the weights stay leaves, and their steps are counted", points=2)
 def step_leaves(answer, rng):
     w, v, _ = steps(answer, rng, 2)
     return {
@@ -349,7 +260,7 @@ clip_in_place = Exercise(
     "clip-in-place",
     answer="Clip",
     title="Clip in place",
-    points=6,
+    points=8,
     difficulty=2,
     hints=(
         "`x.clamp_(-limit, limit)` changes x in place. After it, tell the engine: "
@@ -378,12 +289,12 @@ def clip_result(answer, rng):
     return {name: seen[name] for name in ("x", "h", "gradient")}
 
 
-@clip_in_place.case("used through the tensor that was changed", points=2)
+@clip_in_place.case("used through the tensor that was changed", points=3)
 def clip_changed(answer, rng):
     return clipped(answer, rng, through_result=False)
 
 
-@clip_in_place.case("a leaf is refused, and who saved the old values notices", points=2)
+@clip_in_place.case("a leaf is refused, and who saved the old values notices", points=3)
 def clip_refused(answer, rng):
     leaf, x = normal(rng, 3), normal(rng, 3)
     h = x * 1
@@ -395,48 +306,13 @@ def clip_refused(answer, rng):
     }
 
 
-# --- Predict: changes through views ---------------------------------------------------------------
-
-predict_views = Exercise(
-    "predict-views",
-    answer="rewritten",
-    title="Predict changes through views",
-    points=5,
-    difficulty=3,
-    hints=(
-        "First the values. `h` starts as a table of threes; the row and the column are windows "
-        "on it, and they cross at `h[0, 1]`.",
-        "Then the gradient of each of the four: the loss contains `h[0, 0]` twice, once by h and "
-        "once by the row, and `h[1, 0]` once. The column has become a constant.",
-        "On the way to `x`, the first row goes through times 10 and times 3, the second through "
-        "times 3 only. The last change of `h` came through a view: which node is on top then?",
-    ),
-)
-
-
-@predict_views.case("the values", points=2)
-def view_values(rewritten, rng):
-    return {name: rewritten[name] for name in ("h", "row")}
-
-
-@predict_views.case("the gradient", points=2)
-def view_gradient(rewritten, rng):
-    return rewritten["x.grad"]
-
-
-@predict_views.case("the node", points=1)
-def view_node(rewritten, rng):
-    name = rewritten["h.grad_fn.name()"]
-    return str(name).strip("<>").rpartition("::")[2]  # as Python or PyTorch would print it
-
-
 # --- Guarded functions ----------------------------------------------------------------------------
 
 guarded = Exercise(
     "guarded",
     answer="Guarded",
     title="Your guard in a Function",
-    points=8,
+    points=10,
     difficulty=3,
     needs=("saved-tensor",),
     hints=(
@@ -494,7 +370,7 @@ def keep_two(answer, rng):
     return [a.grad, b.grad]
 
 
-@guarded.case("several nodes in one graph", points=2)
+@guarded.case("several nodes in one graph", points=3)
 def keep_apart(answer, rng):
     tanh, times = functions_of(answer)
     x, a, b = normal(rng, 2, 3), normal(rng, 3, 3), normal(rng, 3, 2)
@@ -502,7 +378,7 @@ def keep_apart(answer, rng):
     return [x.grad, a.grad, b.grad]
 
 
-@guarded.case("a change of an output or an input is noticed", points=3)
+@guarded.case("a change of an output or an input is noticed", points=4)
 def keep_guarded(answer, rng):
     tanh, times = functions_of(answer)
     seen = []
