@@ -21,16 +21,18 @@ import pytest
 
 import tinygrad_course as tg
 from tinygrad_course import kernels
-from tinygrad_course.kernels import columns, max_pool, recurrent
+from tinygrad_course.kernels import columns, max_pool, recurrent, softmax
 from tinygrad_course.kernels.windows import on_volumes
+from tinygrad_course.ops import loss_classes as losses
 from tinygrad_course.ops import max_pool as pooling
+from tinygrad_course.ops import softmax as rows
 from tinygrad_course.ops.columns import Geometry, col2im, im2col, window_count
 from tinygrad_course.ops.convolution import conv_input, conv_weight, convolution
 from tinygrad_course.ops.windows import Windows
 
 from . import fake_cuda, kernel_shim
 
-TEXTS = {m.__name__.split(".")[-1]: m.KERNELS for m in (columns, max_pool, recurrent)}
+TEXTS = {m.__name__.split(".")[-1]: m.KERNELS for m in (columns, max_pool, recurrent, softmax)}
 VARIANTS = [(dtype, wide) for dtype in kernels.REALS for wide in (False, True)]
 
 runs_kernels = pytest.mark.skipif(
@@ -250,6 +252,62 @@ def test_columns(dtype, size, kernel, stride, padding, dilation, groups) -> None
             close(rows if first else rows.swapaxes(0, 1), made)
             back = columns.col2im(rows, size, kernel, places, geometry, first)
             close(back, col2im(made, size, kernel, geometry))
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+ROWS = [((3, 10), 1), ((5, 1), 1), ((2, 300), 1), ((2, 7, 3), 1), ((40, 2), 0), ((9,), 0)]
+NO_ROWS = [((0, 3), 1), ((3, 0), 1), ((2, 3, 0), 1)]
+
+
+@runs_kernels
+@pytest.mark.parametrize("shape, dim", ROWS + NO_ROWS)
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_softmax(dtype, name, shape, dim) -> None:
+    x, g = 40 * draw(*shape, dtype=dtype), draw(*shape, dtype=dtype, seed=1)
+    special = x.copy()
+    special.reshape(-1)[:5:2] = (-np.inf, np.nan, np.inf)[: (x.size + 1) // 2]
+    for scores in (x, special) if x.size > 12 else (x,):
+        logarithm = name == "log_softmax"
+        y = rows._log_softmax(np, scores, dim) if logarithm else rows._softmax(np, scores, dim)
+        close(softmax.softmax(there(scores), dim, logarithm), y)
+        backward = rows.log_softmax_backward if logarithm else rows.softmax_backward
+        found = softmax.softmax_backward(there(g), there(y), dim, logarithm)
+        close(found, backward(g, y, dim))
+
+
+@runs_kernels
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+@pytest.mark.parametrize("shape", [(5, 3), (300, 4), (2, 3, 4, 2), (0, 3), (2, 3, 0)])
+def test_nll(dtype, shape, reduction) -> None:
+    x, targets = draw(*shape, dtype=dtype), (shape[0], *shape[2:])
+    target = np.random.default_rng(0).integers(0, shape[1], targets)
+    for weight, ignored in itertools.product((None, abs(draw(shape[1], dtype=dtype))), (-100, 1)):
+        forward = losses.NllLoss.fn
+        expected = np.asarray(forward(x, target, weight, ignored, reduction))
+        w = None if weight is None else there(weight)
+        loss, places, factors = softmax.nll(there(x), there(target), w, ignored, reduction)
+        close(loss, expected)
+        g = draw(*expected.shape, dtype=dtype, seed=2)
+        dx = softmax.nll_backward(there(g), places, factors, x.shape)
+        flat = np.zeros(x.size, dtype)
+        flat[places.get()] = (g * factors.get().reshape(targets)).reshape(-1)
+        close(dx, flat.reshape(x.shape))
+        score = tg.tensor(x, requires_grad=True)
+        weights = None if weight is None else tg.tensor(weight)
+        forward(score, tg.tensor(target), weights, ignored, reduction).backward(tg.tensor(g))
+        close(dx, score.grad.numpy())
+
+
+@runs_kernels
+def test_targets_that_are_no_class(dtype) -> None:
+    """A GPU isn't asked whether there are any: they show as nan."""
+    x, target = draw(3, 2, dtype=dtype), np.array([0, 2, -1])
+    for reduction in ("none", "sum", "mean"):
+        loss, _, factors = softmax.nll(there(x), there(target), None, -1, reduction)
+        losses = loss.get().reshape(-1)
+        assert np.isnan(losses).tolist() == ([False, True, False] if len(losses) > 1 else [True])
+        assert np.isnan(factors.get()).tolist()[1]
 
 
 # --- recurrent layers -----------------------------------------------------------------------------

@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import softmax as fused
+from ..kernels import usable
 from .arguments import require_tensors
 from .elementwise import where
 from .loss import check_reduction, refuse_gradient
 from .rectifiers import require_floats
 from .reduce import total
-from .registry import Op
+from .registry import Op, Tensor
 from .softmax import log_softmax
 
 
@@ -81,6 +83,10 @@ class NllLoss(Op, fn=""):
     __slots__ = ()
 
     def forward(ctx, xp, x, target, weight=None, /, ignore_index=-100, reduction="mean"):
+        if usable(x, weight) and (reduction == "none" or target.size <= fused.MOST_SAMPLES):
+            loss, places, factors = fused.nll(x, target, weight, ignore_index, reduction)
+            ctx.save(places, factors, x.shape)
+            return loss
         places, factors, counts = _places_and_factors(xp, x, target, weight, ignore_index)
         # An ignored score may be infinite, and infinity times 0 is nan.
         losses = xp.where(counts, -x.reshape(-1).take(places), 0) * factors
@@ -98,6 +104,8 @@ class NllLoss(Op, fn=""):
 
     def backward(ctx, g):
         places, factors, shape = ctx.saved
+        if not isinstance(g, Tensor) and usable(g, factors):
+            return fused.nll_backward(g, places, factors, shape), None, None
         return put_back(g.reshape(-1) * factors, places, shape), None, None
 
 

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..dtype import DType
+from ..kernels import softmax as fused
+from ..kernels import usable
 from ..shape import wrap_dim
 from .arguments import require_tensors
 from .exponential import exp
@@ -35,16 +37,28 @@ def _shifted(xp, x, dim):
     return x - x.max(dim, keepdims=True) if x.size else x.copy()
 
 
+def _softmax(xp, x, dim):
+    y = _shifted(xp, x, dim)
+    if y.size:
+        xp.exp(y, out=y)
+        y /= _row_sums(xp, y, dim)
+    return y
+
+
+def _log_softmax(xp, x, dim):
+    y = _shifted(xp, x, dim)
+    if y.size:
+        y -= xp.log(_row_sums(xp, xp.exp(y), dim))
+    return y
+
+
 class Softmax(Op, fn=""):
     """y = exp(x) / Σ exp(x) along one dim; dx = y (g − Σ g y)."""
 
     __slots__ = ()
 
     def forward(ctx, xp, x, /, dim):
-        y = _shifted(xp, x, dim)
-        if y.size:
-            xp.exp(y, out=y)
-            y /= _row_sums(xp, y, dim)
+        y = fused.softmax(x, dim, False) if usable(x) else _softmax(xp, x, dim)
         ctx.save(y, dim)
         return y
 
@@ -60,6 +74,8 @@ class SoftmaxBackward(Op, fn="", node="SoftmaxBackwardDataBackward0"):
 
     def forward(ctx, xp, g, y, /, dim):
         ctx.save(g, y, dim)
+        if usable(y, g):
+            return fused.softmax_backward(g, y, dim, False)
         dx = xp.multiply(g, y, out=xp.empty_like(y))
         xp.subtract(g, _row_sums(xp, dx, dim), out=dx)
         dx *= y
@@ -80,9 +96,7 @@ class LogSoftmax(Op, fn=""):
     __slots__ = ()
 
     def forward(ctx, xp, x, /, dim):
-        y = _shifted(xp, x, dim)
-        if y.size:
-            y -= xp.log(_row_sums(xp, xp.exp(y), dim))
+        y = fused.softmax(x, dim, True) if usable(x) else _log_softmax(xp, x, dim)
         ctx.save(y, dim)
         return y
 
@@ -98,6 +112,8 @@ class LogSoftmaxBackward(Op, fn="", node="LogSoftmaxBackwardDataBackward0"):
 
     def forward(ctx, xp, g, y, /, dim):
         ctx.save(g, y, dim)
+        if usable(y, g):
+            return fused.softmax_backward(g, y, dim, True)
         dx = xp.exp(y)
         dx *= _row_sums(xp, g, dim)
         return xp.subtract(g, dx, out=dx)
