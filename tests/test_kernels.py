@@ -21,7 +21,7 @@ import pytest
 
 import tinygrad_course as tg
 from tinygrad_course import kernels
-from tinygrad_course.kernels import columns, max_pool, recurrent, softmax
+from tinygrad_course.kernels import columns, max_pool, pointwise, recurrent, softmax, steps
 from tinygrad_course.kernels.windows import on_volumes
 from tinygrad_course.ops import loss_classes as losses
 from tinygrad_course.ops import max_pool as pooling
@@ -32,7 +32,8 @@ from tinygrad_course.ops.windows import Windows
 
 from . import fake_cuda, kernel_shim
 
-TEXTS = {m.__name__.split(".")[-1]: m.KERNELS for m in (columns, max_pool, recurrent, softmax)}
+MODULES = (columns, max_pool, pointwise, recurrent, softmax, steps)
+TEXTS = {module.__name__.split(".")[-1]: module.KERNELS for module in MODULES}
 VARIANTS = [(dtype, wide) for dtype in kernels.REALS for wide in (False, True)]
 
 runs_kernels = pytest.mark.skipif(
@@ -170,6 +171,36 @@ def test_threads_wait_for_each_other() -> None:
     for wrong in ((y,), (4.0, y), (4, y.astype("float32")), (4, y[::2]), (4, 4)):
         with pytest.raises(AssertionError):
             kernel_shim.kernel(source, "wait")((1,), (64,), wrong)
+
+
+# --- element by element ---------------------------------------------------------------------------
+
+
+@runs_kernels
+@pytest.mark.parametrize("name", ["sigmoid", "tanh", "relu"])
+def test_activations(dtype, name) -> None:
+    """In one launch each way, of arrays that no block of threads fits exactly, also of none."""
+    for shape in ((1000,), (3, 5), (), (0, 2)):
+        host = tg.tensor(np.asarray(3 * draw(*shape, dtype=dtype)), requires_grad=True)
+        device = host.detach().cuda().requires_grad_()
+        g = tg.tensor(np.asarray(draw(*shape, dtype=dtype, seed=1)))
+        here, on_device = getattr(host, name)(), g.cuda()
+        with fake_cuda.counting() as counts:
+            y = getattr(device, name)()
+            y.backward(on_device)
+        close(y.detach()._array, here.detach().numpy())
+        here.backward(g)
+        close(device.grad._array, host.grad.numpy())
+        forward = {"relu": "maximum"}.get(name, name)
+        assert counts.launches.keys() <= {forward, f"{name}_backward"}, counts
+
+
+@runs_kernels
+def test_activations_of_other_memory(dtype) -> None:
+    """What is not row-major, or of another shape, takes the formula."""
+    y, g = there(draw(4, 3, dtype=dtype)), there(draw(4, 3, dtype=dtype))
+    assert pointwise.alike(y, g) and not pointwise.alike(y.T, g.T)
+    assert not pointwise.alike(y, g[:1]) and not pointwise.alike(draw(3), draw(3))
 
 
 # --- windows --------------------------------------------------------------------------------------

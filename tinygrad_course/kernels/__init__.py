@@ -60,25 +60,26 @@ class Kernels:
 
     def launch(self, name: str, count: int, *args: Any) -> None:
         """Runs the kernel `name`, whose threads share `count` elements. Arrays among `args` are
-        row-major, ints are `long long` there and floats `double`; the first is an array."""
+        row-major, the first of them of type `real`; ints and bools are `long long` there, floats
+        `double`."""
         if count:
             blocks = min(-(-count // THREADS), MOST_BLOCKS)
-            self._kernel(name, args)((blocks,), (THREADS,), (count, *args))
+            self._run(name, blocks, THREADS, (count, *args))
 
     def launch_rows(self, name: str, rows: int, width: int, *args: Any) -> None:
         """Runs the kernel `name` with a block per row: as many threads as share `width` elements
         well, a power of 2."""
         if rows:
             threads = min(max(32, 1 << (max(width, 1) - 1).bit_length()), THREADS)
-            blocks = min(rows, MOST_BLOCKS)
-            self._kernel(name, args)((blocks,), (threads,), (rows, width, *args))
+            self._run(name, min(rows, MOST_BLOCKS), threads, (rows, width, *args))
 
-    def _kernel(self, name: str, args: tuple[Any, ...]) -> Any:
-        wide = any(hasattr(a, "strides") and a.size >= WIDE for a in args)
-        backend, dtype = backend_of(args[0]), args[0].dtype.name
+    def _run(self, name: str, blocks: int, threads: int, args: tuple[Any, ...]) -> None:
+        arrays = [a for a in args if hasattr(a, "strides")]
+        wide = any(a.size >= WIDE for a in arrays)
+        backend, dtype = backend_of(arrays[0]), arrays[0].dtype.name
         key = backend, name, dtype, wide
         kernel = self._compiled.get(key)
         if kernel is None:
             assert backend.kernel is not None  # asked by `usable`
             kernel = self._compiled[key] = backend.kernel(self.source(dtype, wide), name)
-        return kernel
+        kernel((blocks,), (threads,), tuple([int(a) if type(a) is bool else a for a in args]))

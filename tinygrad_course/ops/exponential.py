@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..autograd.node import blank
 from ..autograd.variable import Tensor
+from ..kernels.pointwise import alike, pointwise
 from .broadcasting import Unary
 from .registry import Op
 
@@ -110,6 +111,8 @@ class Tanh(Unary, method=True, inplace=True, floats=True):
 
     def backward(ctx, g):
         (y,) = ctx.saved
+        if alike(g, y):
+            return pointwise("tanh_backward", g, y)
         return g * (1 - y * y)
 
 
@@ -120,12 +123,14 @@ class Sigmoid(Unary, method=True, inplace=True, floats=True):
     __slots__ = ()
 
     def forward(ctx, xp, x, /):
-        y = xp.tanh(x * 0.5) * 0.5 + 0.5
+        y = pointwise("sigmoid", x) if alike(x) else xp.tanh(x * 0.5) * 0.5 + 0.5
         ctx.save(y)
         return y
 
     def backward(ctx, g):
         (y,) = ctx.saved
+        if alike(g, y):
+            return pointwise("sigmoid_backward", g, y)
         return g * (y * (1 - y))
 
 
@@ -143,7 +148,9 @@ class Relu(Unary, method=True, inplace=True):
 
     def backward(ctx, g):
         (y,) = ctx.saved
-        return relu_backward(g, y) if isinstance(g, Tensor) else g * (y != 0)
+        if isinstance(g, Tensor):
+            return relu_backward(g, y)
+        return pointwise("relu_backward", g, y) if alike(g, y) else g * (y != 0)
 
 
 class ReluBackward(Op, fn="", node="ThresholdBackwardBackward0"):
