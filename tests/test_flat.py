@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tinygrad_course as tg
-from tests import fake_cuda
+from tests import fake_cuda, kernel_shim
 from tests.parity.both import both
 from tinygrad_course import nn, optim, randn, zeros
 from tinygrad_course.optim.flat import SMALL
@@ -377,3 +377,57 @@ def test_state_stays_where_it_was_made_and_a_load_moves_it(name) -> None:
             assert together(optimizer) == 4
     # Numbers such as NAdam's take the parameters' type when loaded, as in PyTorch.
     np.testing.assert_allclose(*map(flat, paths), rtol=1e-6)
+
+
+KERNELS = [
+    ("SGD", {"lr": 0.1}, "sgd"),
+    ("SGD", {"weight_decay": 0.1, "maximize": True}, "sgd"),
+    ("SGD", {"momentum": 0.9}, "sgd_with_momentum"),
+    ("SGD", {"momentum": 0.9, "nesterov": True, "weight_decay": 1}, "sgd_with_momentum"),
+    ("SGD", {"momentum": 0.5, "dampening": 0.5, "maximize": True}, "sgd_with_momentum"),
+    ("Adam", {}, "adam"),
+    ("Adam", {"betas": (0.5, 0.9), "eps": 1, "weight_decay": 0.1, "maximize": True}, "adam"),
+    ("AdamW", {"weight_decay": 0.3}, "adam"),
+]
+runs_kernels = pytest.mark.skipif(
+    kernel_shim.unavailable() is not None, reason=str(kernel_shim.unavailable())
+)
+
+
+@runs_kernels
+@pytest.mark.parametrize("name, options, kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_kernels_compute_the_formula(name, options, kernel, dtype) -> None:
+    """Of one matrix with gradients in either order of memory, which hold inf and nan."""
+    rng = np.random.default_rng(0)
+    x, gradients = rng.standard_normal((30, 20)), rng.standard_normal((3, 30, 20))
+    gradients[1, 0, :3] = np.inf, -np.inf, np.nan
+    found = []
+    with fake_cuda.pretended():
+        for device in ("cpu", "cuda"):
+            p = nn.Parameter(tg.tensor(x, dtype=getattr(tg, dtype), device=device))
+            optimizer = getattr(optim, name)([p], **options)
+            with fake_cuda.counting() as counts:
+                for i, g in enumerate(gradients):
+                    g = g.T if i == 2 else g
+                    g = tg.tensor(np.ascontiguousarray(g)).to(p.device).to(p.dtype)
+                    p.grad = g.t() if i == 2 else g
+                    optimizer.step()
+            state = [v for v in optimizer.state[p].values() if v.ndim]
+            found.append([t.detach().cpu().numpy() for t in (p, *state)])
+    assert counts.launches[kernel] == 3 and not counts.to_host
+    for ours, expected in zip(*found[::-1], strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-5 if dtype == "float32" else 1e-12)
+
+
+@runs_kernels
+@pytest.mark.parametrize("name, options, kernel", KERNELS, ids=str)
+def test_a_step_on_a_gpu_is_two_launches_and_asks_it_nothing(name, options, kernel) -> None:
+    with fake_cuda.pretended():
+        ps = [nn.Parameter(randn(3, i, device="cuda")) for i in range(1, 30)]
+        optimizer = getattr(optim, name)(ps, **options)
+        take_step(optimizer, ps, 0)
+        sum((p**2).sum() for p in ps).backward()
+        with fake_cuda.counting() as counts:
+            optimizer.step()
+    assert counts.launches == {"concatenate": 1, kernel: 1} and not counts.transfers

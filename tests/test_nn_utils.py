@@ -79,7 +79,9 @@ def test_clipping_on_the_pretended_device() -> None:
     with fake_cuda.pretended():
         p = nn.Parameter(tg.ones(3, device="cuda"))
         p.grad = tg.tensor([3.0, 4.0, -12.0], device="cuda")
-        assert nn.utils.clip_grad_norm_([p], 6.5).item() == 13
+        with fake_cuda.counting() as counts:
+            norm = nn.utils.clip_grad_norm_([p], 6.5)
+        assert norm.item() == 13 and not counts.transfers
         assert p.grad.tolist() == pytest.approx([1.5, 2.0, -6.0])
         nn.utils.clip_grad_value_(p, 1.75)
         assert p.grad.tolist() == pytest.approx([1.5, 1.75, -1.75])

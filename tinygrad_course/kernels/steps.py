@@ -52,8 +52,8 @@ extern "C" __global__ void adam(
 
 def movable(x: Array, g: Array, *state: Array | None) -> bool:
     """Whether the kernels here can move `x`."""
-    written = [a for a in (x, *state) if a is not None]
-    return usable(x, g, *written) and all(a.flags.c_contiguous for a in written)
+    in_order = (a is None or a.flags.c_contiguous for a in (x, *state))
+    return usable(x, g, *state) and all(in_order)
 
 
 def sgd(
@@ -76,8 +76,8 @@ def sgd(
     if v is None:
         KERNELS.launch("sgd", x.size, g, x, *numbers)
     else:
-        numbers += float(momentum), 1.0 - dampening, bool(nesterov), first
-        KERNELS.launch("sgd_with_momentum", x.size, g, x, v, *numbers)
+        of_v = float(momentum), 1.0 - dampening, bool(nesterov), first
+        KERNELS.launch("sgd_with_momentum", x.size, g, x, v, *numbers, *of_v)
 
 
 def adam(
@@ -85,7 +85,6 @@ def adam(
     g: Array,
     m: Array,
     v: Array,
-    *,
     betas: tuple[float, float],
     rate: float,
     eps: float,

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
+from ..kernels import steps
 from .means import into_mean, into_mean_square
 from .optimizer import Group, Optimizer, State, count_step
 from .settings import require_at_least_zero, require_betas, require_tensors_alike
@@ -62,25 +63,31 @@ class Adam(Optimizer):
         super().__init__(params, defaults)
 
     def _update(self, group: Group, state: State, x: Array, g: Array) -> None:
-        xp = xp_of(x)
-        spare, step = self._spare(x, 2)
         beta1, beta2 = map(float, group["betas"])
         largest = ("max_exp_avg_sq",) if group["amsgrad"] else ()
         self._remember(state, x, "exp_avg", "exp_avg_sq", *largest)
         t = count_step(state)
         m, v = state["exp_avg"]._array, state["exp_avg_sq"]._array
+        # Both corrections as factors: lr · m̂ / (√v̂ + eps) = rate · m / (√v + eps · root), in two
+        # operations fewer.
+        root, lr = math.sqrt(1 - beta2**t), float(group["lr"])
+        rate, eps = lr * root / (1 - beta1**t), group["eps"] * root
+        if not group["amsgrad"] and steps.movable(x, g, m, v):
+            decay, kept = group["weight_decay"], 1.0
+            if group["decoupled_weight_decay"]:
+                decay, kept = 0.0, 1 - lr * decay
+            steps.adam(x, g, m, v, (beta1, beta2), rate, eps, decay, kept, group["maximize"])
+            return
 
+        xp = xp_of(x)
+        spare, step = self._spare(x, 2)
         g = self._gradient(group, x, g, spare, step)
         into_mean(m, g, beta1, step)
         into_mean_square(v, g, beta2, step)
         if group["amsgrad"]:
             v = xp.maximum(state["max_exp_avg_sq"]._array, v, out=state["max_exp_avg_sq"]._array)
-        # Both corrections as factors: lr · m̂ / (√v̂ + eps) = rate · m / (√v + eps · root), in two
-        # operations fewer.
-        root = math.sqrt(1 - beta2**t)
-        rate = float(group["lr"]) * root / (1 - beta1**t)
         xp.sqrt(v, out=step)
-        step += group["eps"] * root
+        step += eps
         xp.divide(m, step, out=step)
         step *= rate
         xp.subtract(x, step, out=x)

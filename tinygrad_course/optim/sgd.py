@@ -7,6 +7,7 @@ from typing import Any
 from ..autograd.sparse import SparseTensor
 from ..autograd.variable import Tensor
 from ..device import Array, xp_of
+from ..kernels import steps
 from .optimizer import Group, Optimizer, State, require_beside, rows_of
 from .settings import require_at_least_zero
 
@@ -59,24 +60,32 @@ class SGD(Optimizer):
         super().__init__(params, defaults)
 
     def _update(self, group: Group, state: State, x: Array, g: Array) -> None:
-        xp = xp_of(x)
+        xp, lr = xp_of(x), float(group["lr"])
+        v, first = None, False
+        if group["momentum"] != 0:
+            first = state.get("momentum_buffer") is None
+            if first:
+                state["momentum_buffer"] = Tensor._wrap(xp.empty_like(x))
+            require_beside(x, state, "momentum_buffer")
+            v = state["momentum_buffer"]._array
+        if steps.movable(x, g, v):
+            names = "momentum", "dampening", "weight_decay", "nesterov", "maximize"
+            steps.sgd(x, g, v, first, lr=lr, **{name: group[name] for name in names})
+            return
+
         spare, step = self._spare(x, 2)
-        lr, momentum = float(group["lr"]), group["momentum"]
         g = self._gradient(group, x, g, spare, step)
-        if momentum != 0:
-            g = self._velocity(group, state, g, step, xp)
+        if v is not None:
+            g = self._velocity(group, v, g, first, step)
         xp.multiply(g, lr, out=step)
         xp.subtract(x, step, out=x)
 
-    def _velocity(self, group: Group, state: State, g: Array, spare: Array, xp: Any) -> Array:
+    def _velocity(self, group: Group, v: Array, g: Array, first: bool, spare: Array) -> Array:
         """The direction of the step, after the velocity took in `g`."""
-        momentum = group["momentum"]
-        if state.get("momentum_buffer") is None:
-            v = g.copy()
-            state["momentum_buffer"] = Tensor._wrap(v)
+        xp, momentum = xp_of(v), group["momentum"]
+        if first:
+            v[...] = g
         else:
-            require_beside(g, state, "momentum_buffer")
-            v = state["momentum_buffer"]._array
             v *= momentum
             v += xp.multiply(g, 1 - group["dampening"], out=spare) if group["dampening"] else g
         if not group["nesterov"]:

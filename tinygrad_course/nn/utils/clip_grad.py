@@ -93,7 +93,7 @@ def clip_grads_with_norm_(
     factor = xp_of(grads[0]._array).minimum(float(max_norm) / (total_norm._array + 1e-6), 1)
     for grad in grads:
         array = grad._array
-        xp_of(array).multiply(array, factor.astype(array.dtype), out=array)
+        xp_of(array).multiply(array, factor.astype(array.dtype, copy=False), out=array)
         grad._bump()
 
 
