@@ -117,13 +117,16 @@ class Tanh(Unary, method=True, inplace=True, floats=True):
 
 
 class Sigmoid(Unary, method=True, inplace=True, floats=True):
-    """1 / (1 + e^-x), computed as tanh(x/2)/2 + 1/2 (no overflow, and twice as fast); dx = g·y·(1 -
-    y)."""
+    """1 / (1 + e^-x), exact also where it is tiny; dx = g·y·(1 - y)."""
 
     __slots__ = ()
 
     def forward(ctx, xp, x, /):
-        y = pointwise("sigmoid", x) if alike(x) else xp.tanh(x * 0.5) * 0.5 + 0.5
+        if alike(x):
+            y = pointwise("sigmoid", x)
+        else:  # float16 in float32: e^12 is infinite there
+            e = xp.exp(-x, dtype="float32" if x.dtype == "float16" else x.dtype)
+            y = (1 / (1 + e)).astype(x.dtype, copy=False)
         ctx.save(y)
         return y
 
