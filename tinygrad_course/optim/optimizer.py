@@ -352,7 +352,8 @@ def rows_of(g: SparseTensor) -> tuple[Array, Array]:
 def scalar(value: float) -> Tensor:
     """A number that an optimizer counts with, on the host: float32, or float64 where that is the
     default type."""
-    return make_tensor(value, dtype=float64 if get_default_dtype() is float64 else float32)
+    dtype = float64 if get_default_dtype() is float64 else float32
+    return make_tensor(value, dtype=dtype, device="cpu")
 
 
 def count_step(state: dict[str, Any]) -> float:
