@@ -311,7 +311,7 @@ def on_gpus():
     """Collectives of tensors on pretended GPUs, one a rank, and DistributedDataParallel there."""
     dist, rank = tg.distributed, me()
     place = f"cuda:{rank}"
-    fake_cuda.Device(rank).use()
+    tg.cuda.set_device(rank)
     x = (tg.arange(6.0).view(2, 3) + rank).to(place)
     gaps, flags = x.t().contiguous().t(), tg.tensor([rank == 1, True, False]).to(place)
     fewest = flags.clone()

@@ -1052,7 +1052,7 @@ row(
     bad=(call(real(2), "torch.NoTensor"), call(real(2), "float32")),
 )
 row("type_as", call(real(2, low=0), given([1])), call(given([1, 2]), real(2)))
-row("cpu", call(real(2)))
+row("Tensor.cpu", call(real(2)))
 
 # --- in place only --------------------------------------------------------------------------------
 

@@ -8,30 +8,20 @@ from __future__ import annotations
 import threading
 import warnings
 from collections import OrderedDict, namedtuple
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 import tinygrad_course as tg
 from tinygrad_course import nn
-from tinygrad_course.autograd.watch import unwatch, watching
 from tinygrad_course.nn import parallel
-from tinygrad_course.nn.parallel.devices import FollowDevices, all_devices
+from tinygrad_course.nn.parallel.devices import all_devices
 from tinygrad_course.nn.parallel.scatter_gather import scatter_kwargs
 
 from . import fake_cuda
 from .parity.both import attempt, both
 
 Point = namedtuple("Point", "x y")
-
-
-@contextmanager
-def followed():
-    """Operations follow their tensors from the first use of several GPUs; to the end of a test."""
-    yield
-    for hook in [hook for hook in watching if isinstance(hook, FollowDevices)]:
-        unwatch(hook)
 
 
 @pytest.fixture(params=["two GPUs", "three GPUs", "the CPU twice", "one GPU"])
@@ -43,13 +33,13 @@ def devices(request):
         "the CPU twice": ["cpu", "cpu"],
         "one GPU": ["cuda:0"],
     }[request.param]
-    with fake_cuda.pretended(3), followed():
+    with fake_cuda.pretended(3):
         yield found
 
 
 @pytest.fixture
 def gpus():
-    with fake_cuda.pretended(2), followed():
+    with fake_cuda.pretended(2):
         yield ["cuda:0", "cuda:1"]
 
 

@@ -32,7 +32,7 @@ LAYERS = (
     ("ops",),
     ("distributed",),
     ("nn", "linalg"),
-    ("optim", "utils", "cuda", "serialization", "stubs", "viz", "drawing"),
+    ("optim", "utils", "cpu", "cuda", "serialization", "stubs", "viz", "drawing"),
     ("__init__",),
     ("examples",),
 )

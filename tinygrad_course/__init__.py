@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import autograd, cuda, distributed, linalg, nn, ops, optim
+from . import autograd, cpu, cuda, distributed, linalg, nn, ops, optim
 from .autograd import (
     enable_grad,
     inference_mode,
@@ -21,7 +21,9 @@ from .autograd import (
     set_grad_enabled,
 )
 from .autograd.variable import Tensor, Variable
+from .cpu import get_device_module
 from .device import Device as device
+from .device import get_default_device, set_default_device
 from .dtype import (
     DType,
     can_cast,

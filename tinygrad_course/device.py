@@ -9,6 +9,7 @@ libraries share. CuPy is imported here alone, and only when a CUDA device is fir
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -20,12 +21,13 @@ Array = Any  # an ndarray of NumPy or CuPy
 class Backend:
     """What the engine needs to know of one kind of device.
 
-    `xp` is the array module, `array_type` its array class, `from_host(array, index)` and
-    `to_host(array)` copy, `window(buffer, shape, strides, offset)` lays a view with byte strides
-    and a byte offset on a flat buffer, `pointer(array)` is the address of its first element,
-    `index_of(array)` the number of its device. `scatter(out, places, values, how)` combines each
-    values[i] with out[places[i]], also where places repeat: `how` is "add", "multiply", "maximum"
-    or "minimum", `out` a vector or a matrix of rows in row-major memory. `kernel(source, name)`
+    `xp` is the array module (with CUDA's runtime as `xp.cuda` on a GPU), `array_type` its array
+    class, `from_host(array, index)` and `to_host(array)` copy, `window(buffer, shape, strides,
+    offset)` lays a view with byte strides and a byte offset on a flat buffer, `pointer(array)` is
+    the address of its first element, `index_of(array)` the number of its device. `scatter(out,
+    places, values, how)` combines each values[i] with out[places[i]], also where places repeat:
+    `how` is "add", "multiply", "maximum" or "minimum", `out` a vector or a matrix of rows in
+    row-major memory. `kernel(source, name)`
     compiles CUDA C++ into what is called with grid, block and arguments; None where there is none.
     """
 
@@ -37,7 +39,6 @@ class Backend:
         "kind",
         "pointer",
         "scatter",
-        "synchronize",
         "to_host",
         "window",
         "xp",
@@ -48,13 +49,12 @@ class Backend:
         kind: str,
         xp: Any,
         array_type: type,
-        from_host: Callable[[Any, int | None], Array],
+        from_host: Callable[[Any, Any], Array],
         to_host: Callable[[Array], Any],
         window: Callable[..., Array],
         pointer: Callable[[Array], int],
         index_of: Callable[[Array], int | None],
         scatter: Callable[[Array, Array, Array, str], None],
-        synchronize: Callable[[], None],
         kernel: Callable[[str, str], Callable[..., None]] | None = None,
     ) -> None:
         self.kind = kind
@@ -66,17 +66,16 @@ class Backend:
         self.pointer = pointer
         self.index_of = index_of
         self.scatter = scatter
-        self.synchronize = synchronize
         self.kernel = kernel
 
 
 def _numpy_window(
     buffer: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0
 ) -> Array:
-    # Ten times cheaper than NumPy's as_strided, which is needed where the buffer has gaps.
-    if buffer.flags.c_contiguous and buffer.size:
+    try:
         return np.ndarray(shape, buffer.dtype, buffer, offset, strides)
-    return np.lib.stride_tricks.as_strided(buffer, shape, strides)
+    except ValueError:  # the buffer has gaps, or is empty: as_strided takes ten times as long
+        return np.lib.stride_tricks.as_strided(buffer, shape, strides)
 
 
 def _numpy_scatter(out: Array, places: Array, values: Array, how: str) -> None:
@@ -123,7 +122,6 @@ CPU = Backend(
     pointer=_numpy_pointer,
     index_of=lambda array: None,
     scatter=_numpy_scatter,
-    synchronize=lambda: None,
 )
 
 _by_type: dict[type, Backend] = {np.ndarray: CPU}
@@ -169,9 +167,11 @@ def _load_cupy() -> Backend:
     if count == 0:
         raise RuntimeError("CuPy is installed but this machine has no CUDA device")
 
-    def from_host(array: Any, index: int | None) -> Array:
-        with cupy.cuda.Device(index or 0):
-            return cupy.asarray(array)
+    def from_host(array: Any, index: int) -> Array:
+        cupy.cuda.Device(index).use()
+        if array.ndim == 0:  # goes along as an argument, without a copy
+            return cupy.full((), array.item(), array.dtype)
+        return cupy.asarray(array)
 
     def window(
         buffer: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0
@@ -197,7 +197,6 @@ def _load_cupy() -> Backend:
         pointer=lambda array: int(array.data.ptr),
         index_of=lambda array: int(array.device.id),
         scatter=scatter,
-        synchronize=lambda: cupy.cuda.get_current_stream().synchronize(),
         kernel=lambda source, name: cupy.RawModule(code=source).get_function(name),
     )
 
@@ -216,6 +215,11 @@ def backend_for(kind: str) -> Backend:
     return backend
 
 
+def loaded(kind: str) -> bool:
+    """Whether the backend of `kind` has been asked for, and is there."""
+    return kind in _by_kind
+
+
 def unavailable_reason() -> str | None:
     """Why no CUDA device can be used, or None when one can (tg.cuda.unavailable_reason)."""
     try:
@@ -228,6 +232,9 @@ def unavailable_reason() -> str | None:
 class Device:
     """Where a tensor lives: `tg.device("cpu")`, `tg.device("cuda:0")`, `tg.device("cuda", 0)`.
 
+    "cuda" without a number is the current device, `tg.device(1)` is "cuda:1" where there is CUDA.
+    Within `with tg.device("cuda"):` factories make tensors there unless told otherwise.
+
     >>> Device("cuda:1").type, Device("cuda:1").index
     ('cuda', 1)
     """
@@ -237,24 +244,38 @@ class Device:
     type: str
     index: int | None
 
-    def __init__(self, device: str | Device | int, index: int | None = None) -> None:
-        if isinstance(device, Device):
-            self.type, self.index = device.type, device.index
+    def __init__(self, type: str | Device | int, index: int | None = None) -> None:
+        if isinstance(type, Device) and index is None:
+            self.type, self.index = type.type, type.index
             return
-        if isinstance(device, int):
-            device, index = "cuda", int(device)
-        if not isinstance(index, int | None):
-            raise TypeError(f"the index of a device is an int, not {type(index).__name__}")
-        match = re.fullmatch(r"([a-z]+)(?::(\d+))?", device) if isinstance(device, str) else None
-        if match is None or match[1] not in ("cpu", "cuda"):
-            raise RuntimeError(
-                f"unknown device {device!r}: the kinds are 'cpu' and 'cuda', e.g. 'cuda:0'"
+        if isinstance(type, int) and not isinstance(type, bool) and index is None:
+            type, index = "cuda", int(type)
+            if index >= 0 and (reason := unavailable_reason()):
+                raise RuntimeError(
+                    f"Cannot access accelerator device when none is available: {reason}"
+                )
+        if not isinstance(type, str) or not isinstance(index, int | None):
+            raise TypeError(
+                f"device() takes a name like 'cuda:0', a name and a number, or a number, not "
+                f"{type!r} and {index!r}"
             )
-        if match[2] is not None:
+        if index is not None and index < 0:
+            raise RuntimeError(f"Device index must not be negative, and is {index}")
+        kind, colon, number = type.partition(":")
+        if kind not in ("cpu", "cuda"):
+            raise RuntimeError(
+                f"Expected one of cpu, cuda device type at start of device string: {type!r}"
+            )
+        if colon:
             if index is not None:
-                raise RuntimeError(f"the index is given twice: in {device!r} and as {index}")
-            index = int(match[2])
-        self.type = match[1]
+                raise RuntimeError(
+                    f"type (string) must not include an index because index was passed explicitly: "
+                    f"{type!r} and {index}"
+                )
+            if not re.fullmatch(r"0|[1-9][0-9]*", number):
+                raise RuntimeError(f"Invalid device string: {type!r}; e.g. 'cuda:0' is one")
+            index = int(number)
+        self.type = kind
         self.index = index
 
     def __repr__(self) -> str:
@@ -273,8 +294,86 @@ class Device:
     def __reduce__(self) -> tuple[Any, tuple[str, int | None]]:
         return Device, (self.type, self.index)
 
+    def __enter__(self) -> Device:
+        defaults.former.append(defaults.device)
+        set_default_device(self)
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        defaults.device = defaults.former.pop()
+
 
 _CPU_DEVICE = Device("cpu")
+
+
+class _Defaults(threading.local):
+    """The device on which a thread's factories make tensors when none is given, None for the CPU,
+    and those of the blocks around; and the number of its current CUDA device."""
+
+    device: Device | None = None
+    current = 0
+
+    def __init__(self) -> None:
+        self.former: list[Device | None] = []
+
+
+defaults = _Defaults()
+# Called when a device is named that is not the current one: operations then have to follow.
+elsewhere: list[Callable[[], None]] = []
+
+
+def set_default_device(device: Any) -> None:
+    """From now on this thread's factories make tensors on `device`; None is the CPU.
+
+    >>> set_default_device("cpu"); get_default_device()
+    device(type='cpu')
+    """
+    device = _CPU_DEVICE if device is None else Device(device)
+    defaults.device = None if device.type == "cpu" else device
+
+
+def get_default_device() -> Device:
+    """The device on which factories make tensors when none is given."""
+    return _CPU_DEVICE if defaults.device is None else with_index(defaults.device)
+
+
+def chosen(device: Any) -> Device | None:
+    """The device that a factory was given, or the default one; None is the CPU."""
+    return defaults.device if device is None else Device(device)
+
+
+def with_index(device: Device) -> Device:
+    """The device as a tensor there names it: "cuda" is the current one, "cpu" has no number.
+
+    RuntimeError for a device that is not there.
+    """
+    if device.type == "cpu":
+        return _CPU_DEVICE
+    backend = backend_for(device.type)
+    if device.index is None:
+        return Device(device.type, defaults.current)
+    if device.index != defaults.current:
+        count = backend.xp.cuda.runtime.getDeviceCount()
+        if device.index >= count:
+            raise RuntimeError(
+                f"CUDA error: invalid device ordinal: {device} is not one of the {count} devices"
+            )
+        for follow in elsewhere:
+            follow()
+    return device
+
+
+def make_current(index: int) -> None:
+    """Makes a CUDA device the thread's current one."""
+    backend_for("cuda").xp.cuda.Device(index).use()
+    defaults.current = index
+
+
+def go_to(array: Array) -> None:
+    """Lets CuPy compute where `array` is until told otherwise; the current device stays."""
+    backend = backend_of(array)
+    if backend.kind == "cuda":
+        backend.xp.cuda.Device(backend.index_of(array)).use()
 
 
 def device_of(array: Array) -> Device:
@@ -286,11 +385,22 @@ def device_of(array: Array) -> Device:
 
 
 def move(array: Array, device: Device) -> Array:
-    """`array` on `device`: itself when it is there already, else a copy."""
+    """`array` on `device`: itself when it is there already, else a copy in its memory order."""
     here, there = backend_of(array), backend_for(device.type)
-    if here is there and device.index in (None, here.index_of(array)):
-        return array
-    return there.from_host(here.to_host(array), device.index)
+    if there is CPU:
+        return here.to_host(array)
+    index = with_index(device).index
+    if here is not there:
+        return there.from_host(here.to_host(array), index)
+    return array if here.index_of(array) == index else _between(array, there, index)
+
+
+def _between(array: Array, backend: Backend, index: int | None) -> Array:
+    """A copy from one CUDA device to another, which CuPy makes of row-major arrays alone."""
+    axes = sorted(range(array.ndim), key=lambda dim: -array.strides[dim])
+    backend.xp.cuda.Device(index).use()
+    copy = array.transpose(axes).copy()
+    return copy.transpose(np.argsort(axes).tolist())
 
 
 def require_same(values: list[Any]) -> Any:

@@ -14,7 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from tinygrad_course.device import Backend, _combine_distinct, register, unregister
+from tinygrad_course.autograd.follow import FollowDevices
+from tinygrad_course.autograd.watch import unwatch, watching
+from tinygrad_course.device import (
+    Backend,
+    _combine_distinct,
+    defaults,
+    register,
+    unregister,
+)
 
 from ..kernel_shim import unavailable
 from .array import ndarray, unwrapped
@@ -26,12 +34,13 @@ from .runtime import Device, cuda, current, machine, pool
 __all__ = ["Counts", "Device", "counting", "cuda", "ndarray", "pretended", "xp"]
 
 
-def _from_host(array: np.ndarray, index: int | None) -> ndarray:
+def _from_host(array: np.ndarray, index: int) -> ndarray:
+    Device(index).use()
     if array.ndim:
         sent_to_device("asarray")
     else:  # a single number is no more than an argument of `full`
         launched("full")
-    return ndarray(np.array(array, order="K"), Device(index or 0).id)
+    return ndarray(np.array(array, order="K"))
 
 
 def _window(buffer: ndarray, shape: Any, strides: Any, offset: int = 0) -> ndarray:
@@ -64,7 +73,6 @@ BACKEND = Backend(
     pointer=_pointer,
     index_of=lambda array: array._device,
     scatter=_scatter,
-    synchronize=lambda: None,
     kernel=kernel if unavailable() is None else None,
 )
 
@@ -77,6 +85,8 @@ def pretended(devices: int = 1) -> Iterator[None]:
     try:
         yield
     finally:
+        for hook in [hook for hook in watching if isinstance(hook, FollowDevices)]:
+            unwatch(hook)
         unregister("cuda")
-        machine.devices, current.device = 0, 0
+        machine.devices, current.device, defaults.current = 0, 0, 0
         current.streams.clear()

@@ -76,6 +76,10 @@ class ndarray:
     def device(self) -> Device:
         return Device(self._device)
 
+    def copy(self, order: str = "C") -> ndarray:
+        launched("copy")  # on the current device, whichever the array is on
+        return ndarray(self._a.copy(order=order))  # type: ignore[arg-type]
+
     # --- to the host: each of these waits for the device ------------------------------------------
 
     def get(self, stream: Any = None, order: str = "C", out: Any = None) -> np.ndarray:

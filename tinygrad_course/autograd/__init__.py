@@ -9,6 +9,7 @@ from .anomaly import (
     set_detect_anomaly,
 )
 from .engine import backward, grad
+from .follow import FollowDevices
 from .function import Function, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 from typing import Any
 
-from ..device import xp_of
+from ..device import go_to, xp_of
 from ..shape import Size
 from .hooks import NodeHooks, current_pass, run_node_hooks, run_tensor_hooks
 from .mode import _Switch
@@ -394,4 +394,5 @@ def _implicit_one(output: Tensor) -> Tensor:
             "gradient= (how much each element counts), or reduce it first, e.g. with .sum()"
         )
     array = output._array
+    go_to(array)
     return Tensor._wrap(xp_of(array).ones(array.shape, array.dtype))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from ..device import Array, backend_for, backend_of
+from ..device import Array, backend_for, backend_of, make_current
 from .mpi import Mpi
 from .transport import ReduceOp, Requests
 
@@ -34,7 +34,7 @@ class Nccl(Mpi):
         super().__init__(timeout)
         self._nccl, self._cuda = nccl, cuda
         on_machine = self._world.Split_type(self._mpi.COMM_TYPE_SHARED).rank
-        cuda.Device(on_machine % cuda.runtime.getDeviceCount()).use()
+        make_current(on_machine % cuda.runtime.getDeviceCount())
         identity = self.share(nccl.get_unique_id() if self.rank == 0 else None)[0]
         self._ranks = nccl.NcclCommunicator(self.size, identity, self.rank)
         self._ops = {

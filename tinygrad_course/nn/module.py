@@ -136,8 +136,8 @@ class Module(Stateful, Hooked):
         return self.to("cpu")
 
     def cuda(self: Self, device: int | Device | None = None) -> Self:
-        """Moves all parameters and buffers to a CUDA device, the first unless given."""
-        return self.to(Device("cuda") if device is None else Device(device))
+        """Moves all parameters and buffers to a CUDA device, the current one unless given."""
+        return self._apply(lambda tensor: tensor.cuda(device))
 
     def share_memory(self) -> Any:
         raise NotImplementedError(

@@ -13,7 +13,7 @@ import numpy as np
 from ..autograd.mode import mode
 from ..autograd.node import blank, unbroadcast
 from ..autograd.variable import Tensor
-from ..device import Device, backend_of, device_of, move, xp_of
+from ..device import Device, backend_of, device_of, move, with_index, xp_of
 from ..dtype import (
     DType,
     as_dtype,
@@ -174,9 +174,7 @@ def to(
     dtype, device, copy = what_to(args, dtype, device, non_blocking, copy)
     dtype = self.dtype if dtype is None else dtype
     here = self.device
-    there = here if device is None else Device(device)
-    if there.type == here.type and there.index is None:
-        there = here
+    there = here if device is None else with_index(Device(device))
     if dtype is self.dtype and there == here and not copy:
         if memory_format in (preserve_format, contiguous_format) or self.is_contiguous(
             memory_format
@@ -298,9 +296,12 @@ def cuda(
     non_blocking: bool = False,
     memory_format: MemoryFormat = preserve_format,
 ) -> Tensor:
-    """The tensor on a CUDA device; RuntimeError says why where there is none."""
-    device = "cuda" if device is None else device
-    return to(self, device=device, memory_format=memory_format)
+    """The tensor on a CUDA device, the current one unless given; RuntimeError says why where there
+    is none."""
+    there = Device("cuda" if device is None else device)
+    if there.type != "cuda":
+        raise RuntimeError(f"Invalid device, must be cuda device, not {there}: use .to({there})")
+    return to(self, device=there, memory_format=memory_format)
 
 
 function(fill, fill_, zero_)

@@ -14,6 +14,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ..autograd.variable import Tensor
+from ..device import defaults
 from ..dtype import BOOL, INTEGER, get_default_dtype, int64, number_for, of_number
 from ..layout import contiguous_format, preserve_format, strides_for
 from ..shape import as_int, size_args
@@ -294,7 +295,7 @@ def like(name: str, x: Any, options: Any) -> tuple[Plan, Any]:
         raise TypeError(f"{name}(): input must be a Tensor, not {type(x).__name__}")
     given = {**options}
     memory_format = given.pop("memory_format", None) or preserve_format
-    if given.get("device") is None and x.device.type != "cpu":
+    if given.get("device") is None and (defaults.device or x.device.type != "cpu"):
         given["device"] = x.device
     plan, a = Plan(name, given, x.dtype), x._array
     if memory_format is preserve_format and a.flags.forc:
@@ -339,8 +340,8 @@ def _filled(name: str, input: Tensor, value: Any, options: Any) -> Tensor:
 def _like_self(self: Tensor, options: Any) -> dict[str, Any]:
     """The options of x.new_zeros and its like: the dtype and the device are those of x unless
     given."""
-    chosen = {"dtype": self.dtype, "device": None if self.device.type == "cpu" else self.device}
-    return {**chosen, **{k: v for k, v in options.items() if v is not None}}
+    own = {"dtype": self.dtype, "device": self.device}
+    return {**own, **{k: v for k, v in options.items() if v is not None}}
 
 
 def new_empty(self: Tensor, *sizes: Any, **options: Unpack[EmptyOptions]) -> Tensor:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.variable import Tensor
-from ..device import Device, move
+from ..device import chosen, move
 from ..dtype import (
     INTEGER,
     DType,
@@ -63,14 +63,15 @@ def tensor(
             UserWarning,
             stacklevel=2,
         )
-        device = data.device if device is None else device
+        device = chosen(device) or data.device
     array = array_of(data, None if dtype is None else as_dtype(dtype))
     return placed(array, device, requires_grad)
 
 
 def placed(array: Any, device: Any, requires_grad: bool = False) -> Tensor:
-    """The tensor of `array`, on `device`."""
-    result = Tensor._wrap(array if device is None else move(array, Device(device)))
+    """The tensor of `array`, on `device`, or on the default one."""
+    there = chosen(device)
+    result = Tensor._wrap(array if there is None else move(array, there))
     if requires_grad:
         result.requires_grad_()
     return result
@@ -82,7 +83,7 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tens
     if isinstance(data, np.ndarray):
         data = from_numpy(data)
     if isinstance(data, Tensor):
-        return data.to(dtype=dtype, device=device)
+        return data.to(dtype=dtype, device=chosen(device))
     return tensor(data, dtype=dtype, device=device)
 
 
@@ -291,7 +292,7 @@ def new_tensor(
 ) -> Tensor:
     """A tensor of `data` with this tensor's dtype and device."""
     array = array_of(data, self.dtype if dtype is None else as_dtype(dtype))
-    return placed(array, device or self.device, requires_grad)
+    return placed(array, self.device if device is None else device, requires_grad)
 
 
 function(tensor, as_tensor, scalar_tensor, from_numpy)

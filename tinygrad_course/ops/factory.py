@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from ..autograd.variable import Tensor
-from ..device import Device, backend_for, move
+from ..device import Device, backend_for, chosen, defaults, move
 from ..dtype import DType, as_dtype
 from ..layout import Layout, strided
 from ..shape import as_int, require_sizes
@@ -47,7 +47,7 @@ class Plan:
     __slots__ = ("device", "dtype", "numpy_type", "out", "requires_grad", "xp")
 
     def __init__(self, name: str, options: Mapping[str, Any], default: DType) -> None:
-        self.device: Device | None = None
+        self.device: Device | None = defaults.device
         self.out: Tensor | None = None
         self.requires_grad = False
         self.dtype = default
@@ -76,8 +76,7 @@ class Plan:
             raise TypeError(f"{name}(): layout must be tg.strided, not {options['layout']!r}")
         require_unpinned(options.get("pin_memory", False))
         self.requires_grad = require_flag(name, options.get("requires_grad", False))
-        device = options.get("device")
-        self.device = None if device is None else Device(device)
+        self.device = chosen(options.get("device"))
 
     def finish(self, array: Any) -> Tensor:
         """The tensor of an array that the factory has made: on its device, recorded if need be, or

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..module import Module
-from .devices import all_devices, follow_devices, listed
+from .devices import all_devices, listed
 from .parallel_apply import parallel_apply
 from .replicate import replicate
 from .scatter_gather import gather, scatter_kwargs
@@ -41,9 +41,8 @@ class DataParallel(Module):
     ) -> None:
         super().__init__()
         self.module = module
-        self.device_ids = all_devices() if device_ids is None else listed(device_ids)
+        self.device_ids = listed(all_devices() if device_ids is None else device_ids)
         self.dim = dim
-        follow_devices(self.device_ids)
         if self.device_ids:
             first = self.device_ids[0] if output_device is None else output_device
             (self.output_device,) = listed([first])
@@ -73,7 +72,7 @@ def data_parallel(
     >>> data_parallel(tg.nn.ReLU(), tg.arange(3) - 1, ["cpu", "cpu"])
     tensor([0, 0, 1])
     """
-    devices = all_devices() if device_ids is None else listed(device_ids)
+    devices = listed(all_devices() if device_ids is None else device_ids)
     if not devices:
         raise RuntimeError("device type could not be determined: name devices in device_ids")
     for tensor in (*module.parameters(), *module.buffers()):

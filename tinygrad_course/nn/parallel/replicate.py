@@ -12,7 +12,7 @@ from typing import Any
 
 from ...device import Device
 from ..module import Module
-from .devices import follow_devices, listed
+from .devices import listed
 
 
 def replicate(network: Module, devices: Sequence[Any], detach: bool = False) -> list[Any]:
@@ -25,7 +25,6 @@ def replicate(network: Module, devices: Sequence[Any], detach: bool = False) -> 
     [torch.Size([2]), torch.Size([2])]
     """
     places = listed(devices)
-    follow_devices(places)
     return [_replica(network, device, n == 0, detach) for n, device in enumerate(places)]
 
 
