@@ -34,59 +34,13 @@ def normal(rng, *shape):
     return tg.tensor(rng.standard_normal(shape) * scale + shift)
 
 
-# --- The size of a pooling ------------------------------------------------------------------------
-
-pool_size = Exercise(
-    "pool-size",
-    answer="pool_size",
-    title="The size of a pooling",
-    points=6,
-    difficulty=2,
-    hints=(
-        "If no stride is given it is the kernel size. Then begin as in lesson 10: what is left "
-        "over is `length + 2 * padding - dilation * (kernel - 1) - 1`.",
-        "Without ceil_mode that is divided by the stride and rounded down, plus 1. With it, "
-        "rounded up: `-(-left // stride) + 1`.",
-        "The last window begins at `(count - 1) * stride`, counted from the start of the padding. "
-        "The picture ends at `length + padding`. If the window begins there or later, it is not "
-        "counted.",
-    ),
-)
-
-
-@pool_size.case("no stride given", points=1)
-def side_by_side(answer, rng):
-    return [answer(6, 2), answer(7, 2), answer(9, 4), answer(3, 3), answer(9, 2, dilation=2)]
-
-
-@pool_size.property("stride, padding and dilation", points=2, draw=lambda st: st.integers(1, 6))
-def all_sizes(answer, rng, size):
-    kernel, dilation = pick(rng, 2, 5), pick(rng, 1, 4)
-    given = {"kernel": kernel, "stride": pick(rng, 1, 4), "padding": pick(rng, 0, kernel // 2 + 1)}
-    length = dilation * (kernel - 1) + size
-    given |= {"dilation": dilation}
-    return {"given": {"length": length, **given}, "size": answer(length, **given)}
-
-
-@pool_size.case("ceil_mode", points=1)
-def with_ceil(answer, rng):
-    given = [(5, 2), (6, 2), (7, 3, 2), (8, 3, 2), (10, 3, 4)]
-    return {repr(sizes): answer(*sizes, ceil_mode=True) for sizes in given}
-
-
-@pool_size.case("ceil_mode, a window past the end", points=2)
-def past_the_end(answer, rng):
-    given = [(5, 1, 3), (6, 2, 4), (5, 2, 4), (3, 2, 2, 1), (4, 2, 2, 1), (2, 2, 4, 1), (7, 1, 3)]
-    return {repr(sizes): answer(*sizes, ceil_mode=True) for sizes in given}
-
-
 # --- Predict: pools -------------------------------------------------------------------------------
 
 predict_pools = Exercise(
     "predict-pools",
     answer="pools",
     title="Predict what a pooling gives",
-    points=5,
+    points=6,
     difficulty=1,
     hints=(
         "Without a stride the windows lie side by side. How many windows of 3 are there on 7 "
@@ -113,7 +67,7 @@ def predicted_dilation(pools, rng):
     return entries(pools, "max_pool1d(x, 2, stride=1, dilation=2)")
 
 
-@predict_pools.case("padding", points=1)
+@predict_pools.case("padding", points=2)
 def predicted_padding(pools, rng):
     return entries(pools, "max_pool1d(y, 3, stride=1, padding=1)")
 
@@ -124,7 +78,7 @@ max_pool = Exercise(
     "max-pool",
     answer="max_pool",
     title="Max pooling with indices",
-    points=8,
+    points=10,
     difficulty=3,
     hints=(
         "`x.unfold(2, kernel, stride).unfold(3, kernel, stride)` has the axes N, C, P, Q, kernel, "
@@ -169,13 +123,13 @@ def other_strides(answer, rng, size):
     )
 
 
-@max_pool.case("equal numbers", points=1)
+@max_pool.case("equal numbers", points=2)
 def equal_numbers(answer, rng):
     x = tg.tensor([[[[2.0, 1, 0, 0], [1, 2, 0, 0]]]])
     return try_max_pool(answer, x, 2, 2)
 
 
-@max_pool.case("its gradient", points=1)
+@max_pool.case("its gradient", points=2)
 def pooled_gradient(answer, rng):
     x = distinct(rng, 1, 1, 3, 4).requires_grad_()
     values, _ = answer(x, 2, 1)
@@ -189,7 +143,7 @@ unpool = Exercise(
     "unpool",
     answer="unpool",
     title="Put the values back",
-    points=6,
+    points=8,
     difficulty=2,
     hints=(
         "Make zeros of the shape (N, C, H · W), since the indices count in the flattened picture.",
@@ -225,14 +179,14 @@ def unpool_odd(answer, rng):
     return try_unpool(answer, distinct(rng, 1, 2, 5, 3), 2, 2)
 
 
-@unpool.case("windows that overlap", points=1)
+@unpool.case("windows that overlap", points=2)
 def unpool_overlapping(answer, rng):
     x = distinct(rng, 1, 1, 3, 4)
     x[0, 0, 1, 1] = 20
     return try_unpool(answer, x, 2, 1)
 
 
-@unpool.case("its gradient", points=1)
+@unpool.case("its gradient", points=2)
 def unpool_gradient(answer, rng):
     values, indices = pooled(distinct(rng, 1, 2, 4, 4), 2, 2)
     values = values.detach().requires_grad_()
@@ -241,44 +195,13 @@ def unpool_gradient(answer, rng):
     return {"given": {"indices": indices, "gradient of the result": weights}, "grad": values.grad}
 
 
-# --- Adaptive windows -----------------------------------------------------------------------------
-
-adaptive_windows = Exercise(
-    "adaptive-windows",
-    answer="adaptive_windows",
-    title="Adaptive windows",
-    points=4,
-    difficulty=2,
-    hints=(
-        "For each i from 0 to count - 1: where does the window begin, and where does it end?",
-        "`//` rounds down, and `-(-a // b)` rounds a / b up.",
-        "`(i * length // count, -(-(i + 1) * length // count))`",
-    ),
-)
-
-
-@adaptive_windows.case("equal parts", points=1)
-def equal_parts(answer, rng):
-    return [[list(pair) for pair in answer(*given)] for given in ((6, 3), (4, 1), (4, 4))]
-
-
-@adaptive_windows.case("parts that are not equal", points=2)
-def unequal_parts(answer, rng):
-    return {repr(g): [list(pair) for pair in answer(*g)] for g in ((5, 2), (5, 3), (7, 3), (10, 4))}
-
-
-@adaptive_windows.case("more windows than points", points=1)
-def more_windows(answer, rng):
-    return {repr(g): [list(pair) for pair in answer(*g)] for g in ((2, 3), (3, 7))}
-
-
 # --- Repair: normalise ----------------------------------------------------------------------------
 
 normalise = Exercise(
     "normalise",
     answer="normalise",
     title="Repair batch norm",
-    points=6,
+    points=8,
     difficulty=2,
     hints=(
         "Which numbers share a mean? Those of a channel, in all pictures at all points: axes 0, 2 "
@@ -311,12 +234,12 @@ def train_several(answer, rng):
     return try_normalise(answer, rng, True)
 
 
-@normalise.case("training, as many channels as columns", points=1)
+@normalise.case("training, as many channels as columns", points=2)
 def train_square(answer, rng):
     return try_normalise(answer, rng, True, (2, 3, 3, 3), scale=0.01)
 
 
-@normalise.case("in use", points=2)
+@normalise.case("in use", points=3)
 def in_use(answer, rng):
     return try_normalise(answer, rng, False, (2, 3, 2, 3))
 
@@ -327,7 +250,7 @@ predict_running = Exercise(
     "predict-running",
     answer="running",
     title="Predict the running statistics",
-    points=5,
+    points=7,
     difficulty=2,
     hints=(
         "They begin at 0 and 1. The batch moves them by a tenth of the way to its own mean and "
@@ -349,51 +272,14 @@ def the_variance(running, rng):
     return entries(running, "running_var")
 
 
-@predict_running.case("the count", points=1)
+@predict_running.case("the count", points=2)
 def the_count(running, rng):
     return entries(running, "num_batches_tracked")
 
 
-@predict_running.case("the parameters", points=1)
+@predict_running.case("the parameters", points=2)
 def the_parameters(running, rng):
     return entries(running, "parameters")
-
-
-# --- Running statistics ---------------------------------------------------------------------------
-
-update_running = Exercise(
-    "update-running",
-    answer="update_running",
-    title="Keep running statistics",
-    points=5,
-    difficulty=2,
-    hints=(
-        "First the batch's own mean and variance for each channel, over the axes 0, 2 and 3.",
-        "momentum is the share of the new batch: `(1 - momentum) * old + momentum * new`.",
-        "The running variance is the one divided by n - 1, `unbiased=True`.",
-    ),
-)
-
-
-def try_update(answer, rng, shape, momentum):
-    x = normal(rng, *shape)
-    old = tg.tensor(rng.standard_normal(shape[1])), tg.tensor(rng.uniform(0.5, 2, size=shape[1]))
-    kept = [v.clone() for v in old]
-    mean, var = answer(*kept, x, momentum)
-    given = {"running_mean": old[0], "running_var": old[1], "x": x, "momentum": momentum}
-    return {"given": given, "mean": mean, "var": var, "left alone": [v.clone() for v in kept]}
-
-
-@update_running.case("one channel", points=2)
-def update_one(answer, rng):
-    return try_update(answer, rng, (2, 1, 1, 2), 0.1)
-
-
-@update_running.property(
-    "several channels, other momenta", points=3, draw=lambda st: st.integers(1, 3)
-)
-def update_several(answer, rng, size):
-    return try_update(answer, rng, (1 + size, 3, 2, 2), (0.5, 0.1, 0.25)[size - 1])
 
 
 # --- The Function ---------------------------------------------------------------------------------
@@ -402,7 +288,7 @@ batch_norm = Exercise(
     "batch-norm",
     answer="Norm",
     title="Batch norm as a Function",
-    points=9,
+    points=11,
     difficulty=3,
     hints=(
         "With `keepdim=True` mean and variance keep the shape (1, C, 1, 1) and fit x as they are. "
@@ -447,12 +333,12 @@ def weight_gradient(answer, rng):
     return gradient(answer, rng, 1)
 
 
-@batch_norm.case("the gradient of x", points=3)
+@batch_norm.case("the gradient of x", points=4)
 def input_gradient(answer, rng):
     return gradient(answer, rng, 0)
 
 
-@batch_norm.property("the gradient of x, other shapes", points=1, draw=lambda st: st.integers(1, 3))
+@batch_norm.property("the gradient of x, other shapes", points=2, draw=lambda st: st.integers(1, 3))
 def input_gradients(answer, rng, size):
     return gradient(answer, rng, 0, (2, size, 1 + size, 2), 1e-3)
 
@@ -463,7 +349,7 @@ reach = Exercise(
     "reach",
     answer="reach",
     title="Count what one number reaches",
-    points=5,
+    points=7,
     difficulty=2,
     hints=(
         "Make each layer once, with `make()`, and call it on both tensors.",
@@ -479,11 +365,11 @@ def poolings(reach, rng):
     return entries(reach, "MaxPool2d(2)", "MaxPool2d(2, stride=1)")
 
 
-@reach.case("softmax", points=1)
+@reach.case("softmax", points=2)
 def softmax(reach, rng):
     return entries(reach, "Softmax2d")
 
 
-@reach.case("batch norm", points=2)
+@reach.case("batch norm", points=3)
 def both_modes(reach, rng):
     return entries(reach, "BatchNorm2d, train", "BatchNorm2d, eval")
