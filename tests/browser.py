@@ -152,9 +152,44 @@ def violations(page: Any, inside: str = ".graph-view") -> list[str]:
             f"{v['nodes'][0].get('failureSummary')}" for v in found]  # fmt: skip
 
 
+def low_contrast(page: Any) -> list[Any]:
+    """The texts in the widget whose contrast to what is behind them is under 4.5:1."""
+    return [entry for entry in page.evaluate(CONTRAST) if entry[1] < 4.5]
+
+
 def _drawn(page: Any) -> Any:
     try:
         page.wait_for_selector(".graph-view svg g.node")
     except playwright.TimeoutError:
         pytest.fail(f"no graph was drawn:\n{page.locator('.jp-Notebook').inner_text()}")
     return page
+
+
+# Every piece of text in the widget, with the contrast (WCAG 2) of its colour to what is behind it.
+CONTRAST = """() => {
+  const rgb = (text) => (text.match(/[\\d.]+/g) || []).map(Number)
+    .map((c, i) => (text.startsWith("color(srgb") && i < 3 ? 255 * c : c));
+  const light = (text) => rgb(text).slice(0, 3).map((c) => c / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (element) => {
+    for (let e = element; e; e = e.parentElement) {
+      const color = rgb(getComputedStyle(e).backgroundColor);
+      if (color.length === 3 || color[3] === 1) return getComputedStyle(e).backgroundColor;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const result = [];
+  for (const element of document.querySelectorAll(".graph-view *")) {
+    const own = [...element.childNodes].filter((n) => n.nodeType === 3 && n.textContent.trim());
+    if (!own.length || !element.getClientRects().length) continue;
+    const style = getComputedStyle(element);
+    const inBox = element.classList.contains("gv-mark") ? null
+      : element.closest("g.node")?.querySelector("polygon");
+    const fore = light(element.tagName === "text" ? style.fill : style.color);
+    const back = light(inBox ? getComputedStyle(inBox).fill : ground(element));
+    const contrast = (Math.max(fore, back) + 0.05) / (Math.min(fore, back) + 0.05);
+    result.push([own[0].textContent.slice(0, 30), contrast]);
+  }
+  return result;
+}"""

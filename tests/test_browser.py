@@ -21,7 +21,15 @@ import pytest
 
 import tinygrad_course as tg
 from course.widget import GraphView
-from tests.browser import CHROMIUM, chromium, expect, jupyter, run_in_lab, violations
+from tests.browser import (
+    CHROMIUM,
+    chromium,
+    expect,
+    jupyter,
+    low_contrast,
+    run_in_lab,
+    violations,
+)
 
 pytestmark = [
     pytest.mark.browser,
@@ -212,43 +220,12 @@ def test_words_stand_out_in_both_themes(view: Any, theme: str, tmp_path: Path) -
     expect_status(view, "Step 5 of")
     box(view, "h =").click()
     expect_selected(view, "h")
-    low = [entry for entry in view.evaluate(CONTRAST) if entry[1] < 4.5]
-    assert not low, f"{theme}: contrast under 4.5:1 at {low}"
+    assert low_contrast(view) == []
     folder = Path(os.environ.get("COURSE_SCREENSHOTS", tmp_path))
     assert violations(view) == []
     name = "graph_view.png" if light == "true" else "graph_view_dark.png"
     view.locator(".graph-view").screenshot(path=folder / name)
     assert (folder / name).stat().st_size > 10_000
-
-
-# Every piece of text in the widget, with the contrast (WCAG 2) of its colour to what is behind it.
-CONTRAST = """() => {
-  const rgb = (text) => (text.match(/[\\d.]+/g) || []).map(Number)
-    .map((c, i) => (text.startsWith("color(srgb") && i < 3 ? 255 * c : c));
-  const light = (text) => rgb(text).slice(0, 3).map((c) => c / 255)
-    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
-  const ground = (element) => {
-    for (let e = element; e; e = e.parentElement) {
-      const color = rgb(getComputedStyle(e).backgroundColor);
-      if (color.length === 3 || color[3] === 1) return getComputedStyle(e).backgroundColor;
-    }
-    return "rgb(255, 255, 255)";
-  };
-  const result = [];
-  for (const element of document.querySelectorAll(".graph-view *")) {
-    const own = [...element.childNodes].filter((n) => n.nodeType === 3 && n.textContent.trim());
-    if (!own.length || !element.getClientRects().length) continue;
-    const style = getComputedStyle(element);
-    const inBox = element.tagName === "text" && !element.classList.contains("gv-mark")
-      ? element.parentElement.querySelector("polygon") : null;
-    const fore = light(element.tagName === "text" ? style.fill : style.color);
-    const back = light(inBox ? getComputedStyle(inBox).fill : ground(element));
-    const contrast = (Math.max(fore, back) + 0.05) / (Math.min(fore, back) + 0.05);
-    result.push([own[0].textContent.slice(0, 30), contrast]);
-  }
-  return result;
-}"""
 
 
 def test_names_roles_and_focus(view: Any) -> None:

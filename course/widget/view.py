@@ -139,6 +139,12 @@ class GraphView(anywidget.AnyWidget):
         other = viz.Picture(theirs.graph, self._beside.label, theirs.svg)._repr_html_()
         return f"{mine}\n{other}\n<pre>{html.escape(self._beside.words)}</pre>"
 
+    def get_state(self, key: Any = None, drop_defaults: bool = False) -> dict[str, Any]:
+        """All traits, also for a web page, which is otherwise not told of those at their default:
+        the browser's half has no defaults of its own."""
+        state: dict[str, Any] = super().get_state(key)
+        return state
+
     # ---------------------------------------------------------------- what the mouse can do
 
     def play(self) -> None:

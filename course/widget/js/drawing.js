@@ -41,7 +41,7 @@ const adopt = (svg) => {
 export class Drawing {
   constructor(source, keysId) {
     this.source = source;
-    this.shapes = new Map();
+    this.forget();
     this.onSelect = () => {};
     this.canvas = el("div", { class: "gv-canvas", role: "listbox", "aria-describedby": keysId });
     this.letDrag();
@@ -63,15 +63,17 @@ export class Drawing {
     }, { passive: false });
   }
 
+  // What is known of the SVG: its boxes by id, its arrows by their ends, and what has been done to
+  // them, so that only changes have to be drawn.
+  forget() {
+    Object.assign(this, { shapes: new Map(), edges: new Map(), told: new Map(), lit: [], selected: null, entry: null });
+  }
+
   // Puts the present SVG in place of the one before. False when there was nothing to draw with.
   draw() {
     const had = this.canvas.contains(document.activeElement);
+    this.forget();
     this.about = new Map(this.source.nodes().map((node) => [node.id, node]));
-    this.shapes = new Map();
-    this.edges = new Map();
-    this.told = new Map(); // by box: the words of its step, so that only changes are drawn
-    this.lit = [];
-    this.selected = this.entry = null;
     const svg = parsed(this.source.svg());
     this.svg = svg;
     this.canvas.setAttribute("aria-label", this.source.label());
@@ -178,7 +180,7 @@ export class Drawing {
       for (const state of ["now", "done", "failed"]) shape.classList.toggle(`gv-${state}`, mark === state);
     }
     for (const edge of this.lit) edge.classList.remove("gv-active");
-    this.lit = active.flatMap((key) => this.edges?.get(key) || []);
+    this.lit = active.flatMap((key) => this.edges.get(key) || []);
     for (const edge of this.lit) edge.classList.add("gv-active");
   }
 }
