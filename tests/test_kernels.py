@@ -344,7 +344,7 @@ def test_targets_that_are_no_class(dtype) -> None:
 # --- recurrent layers -----------------------------------------------------------------------------
 
 SETTINGS = [{}, {"bidirectional": True, "num_layers": 2}, {"bias": False}]
-USES = ["outputs", "last state", "both"]
+PARTS = [({}, False, "outputs"), ({}, True, "last state")]  # of the results, that a loss uses
 
 
 @runs_kernels
@@ -353,7 +353,7 @@ def test_recurrent(dtype, layer) -> None:
     """Results and gradients are those of the formula on the CPU, which has other memory and no
     kernels; a step is a product and a launch each way."""
     settings = [*SETTINGS, {"nonlinearity": "relu"}] if layer == "RNN" else SETTINGS
-    for chosen, packed, use in itertools.product(settings, (False, True), USES):
+    for chosen, packed, use in (*itertools.product(settings, (False, True), ["both"]), *PARTS):
         here = run_recurrent("cpu", dtype, layer, chosen, packed, use)
         with fake_cuda.counting() as counts:
             there = run_recurrent("cuda", dtype, layer, chosen, packed, use)

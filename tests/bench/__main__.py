@@ -19,7 +19,7 @@ from statistics import median
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from . import scaling
+from . import launches, scaling
 from .worker import Worker
 from .workloads import QUICK, WORKLOADS
 
@@ -28,6 +28,7 @@ from .workloads import QUICK, WORKLOADS
 KEEP_HEAP = {"MALLOC_MMAP_THRESHOLD_": "1000000000", "MALLOC_TRIM_THRESHOLD_": "2000000000"}
 BEGIN, END = "<!-- bench: made by python -m tests.bench --markdown FILE -->", "<!-- bench ends -->"
 NAMED = ("numpy", "torch", "dezero", "autograd")
+MORE = "W8 is import and memory, W10 launches on a GPU"
 
 
 class Engine(NamedTuple):
@@ -138,7 +139,7 @@ def renew(file: Path, text: str) -> None:
 def main() -> int:
     """Returns 1 when a workload failed or its numbers differ from torch's."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("--workloads", metavar="W1,W5a", help="only these; W8 is import and memory")
+    parser.add_argument("--workloads", metavar="W1,W5a", help=f"only these; {MORE}")
     parser.add_argument("--quick", action="store_true", help="fewer workloads and rounds")
     parser.add_argument("--rounds", type=int, help="bursts of each engine (7; quick: 3)")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write every round here too")
@@ -147,11 +148,11 @@ def main() -> int:
     options = parser.parse_args()
     if options.scaling:
         return scaling.table()
-    names = list(QUICK) if options.quick else [*WORKLOADS, "W8"]
+    names = list(QUICK) if options.quick else [*WORKLOADS, "W8", "W10"]
     names = options.workloads.split(",") if options.workloads else names
-    if unknown := set(names) - {*WORKLOADS, "W8"}:
+    if unknown := set(names) - {*WORKLOADS, "W8", "W10"}:
         known = ", ".join(WORKLOADS)
-        parser.error(f"no such workload: {', '.join(sorted(unknown))}; there are {known} and W8")
+        parser.error(f"no such workload: {', '.join(sorted(unknown))}; there are {known}; {MORE}")
     rounds, seconds = options.rounds or (3 if options.quick else 7), 0.15 if options.quick else 0.3
 
     engines = {name: engine for name, engine in ENGINES.items() if installed(engine.package)}
@@ -165,7 +166,10 @@ def main() -> int:
     print("\n".join(table), flush=True)
     found = {}
     for name in names:
-        if name != "W8":
+        if name == "W10":
+            found[name] = launches.figures()
+            line = launches.rows(found[name], [NONE] * (columns(engines) - 1))
+        elif name != "W8":
             found[name] = measure(name, workers, rounds, seconds)
             line = row(name, found[name])
         elif Path("/proc/self/status").exists():

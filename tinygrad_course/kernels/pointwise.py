@@ -10,7 +10,7 @@ KERNELS = Kernels("""
 #define FOR_EACH for (Index i = first_element(); i < count; i += next_element())
 
 extern "C" __global__ void sigmoid(long long count, const real* x, real* y) {
-    FOR_EACH y[i] = (real)0.5 * tanh((real)0.5 * x[i]) + (real)0.5;
+    FOR_EACH y[i] = 1 / (1 + exp(-x[i]));
 }
 extern "C" __global__ void sigmoid_backward(
     long long count, const real* g, const real* y, real* dx

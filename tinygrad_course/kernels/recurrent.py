@@ -20,7 +20,7 @@ KERNELS = Kernels("""
 __device__ inline Index first_gate(Index i, Index hidden, Index gates) {
     return i / hidden * gates * hidden + i % hidden;
 }
-__device__ inline real sigmoid(real x) { return (real)0.5 * tanh((real)0.5 * x) + (real)0.5; }
+__device__ inline real sigmoid(real x) { return 1 / (1 + exp(-x)); }
 
 // h' = tanh(a + z), or relu; y and `before` keep h' and h.
 extern "C" __global__ void rnn_forward(
