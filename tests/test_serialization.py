@@ -462,18 +462,53 @@ def test_records_are_aligned_and_stored():
 # --- devices --------------------------------------------------------------------------------------
 
 
-def on_cuda(torch) -> io.BytesIO:
-    """A file with a tensor of a CUDA device, made from one of the CPU."""
+def on_cuda(torch, place: str = "cuda:0") -> io.BytesIO:
+    """A file with a tensor of another device, made from one of the CPU."""
     zipped = zipfile.ZipFile(written(torch.save, {"w": torch.ones(2)}))
     content = {n.removeprefix("archive/"): zipped.read(n) for n in zipped.namelist()}
-    short, long = b"X\x03\x00\x00\x00cpu", b"X\x06\x00\x00\x00cuda:0"
-    content["data.pkl"] = content["data.pkl"].replace(short, long)
+    here, there = (b"X" + struct.pack("<I", len(p)) + p.encode() for p in ("cpu", place))
+    assert content["data.pkl"].count(here) == 1
+    content["data.pkl"] = content["data.pkl"].replace(here, there)
     return archive_of(content["data.pkl"], content)
 
 
+MAPS = {
+    "nothing": lambda lib: None,
+    "a name": lambda lib: "cpu",
+    "a device": lambda lib: lib.device("cpu"),
+    "a dict": lambda lib: {"cuda:0": "cpu", "cuda:1": "cuda:0"},
+    "a dict without it": lambda lib: {"cuda": "cpu"},
+    "a function": lambda lib: lambda storage, location: storage,
+    "a function that leaves it open": lambda lib: lambda storage, location: None,
+    "a function of the storage": lambda lib: lambda storage, location: storage.cpu(),
+    "CUDA": lambda lib: "cuda",
+    "its second device": lambda lib: lib.device("cuda:1"),
+}
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_map_location_without_a_gpu(torch, name):
+    """As PyTorch, for files of a GPU and of the CPU, which either library has written."""
+    if tg.cuda.is_available() or torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    with fake_cuda.pretended():
+        ours = written(tg.save, {"w": tg.ones(2, device="cuda")}).getvalue()
+    theirs = on_cuda(torch).getvalue()
+    assert ours.count(b"cuda:0") == theirs.count(b"cuda:0") == 1
+    files = [ours, theirs, written(torch.save, {"w": torch.ones(2)}).getvalue()]
+    found = []
+    for lib in (tg, torch):
+        where = MAPS[name](lib)
+        for file in files:
+            try:
+                w = lib.load(io.BytesIO(file), map_location=where)["w"]
+                found.append((w.tolist(), str(w.device)))
+            except Exception as error:
+                found.append((type(error), str(error).replace("torch.", "tg.")[:150]))
+    assert found[:3] == found[3:]
+
+
 def test_map_location(torch):
-    for place in ("cpu", tg.device("cpu"), {"cuda:0": "cpu"}, lambda storage, location: storage):
-        assert tg.load(on_cuda(torch), map_location=place)["w"].tolist() == [1, 1]
     asked = []
 
     def undecided(storage, location):
@@ -481,26 +516,33 @@ def test_map_location(torch):
 
     assert tg.load(written(tg.save, tg.ones(1)), undecided).tolist() == [1]
     assert asked == [([1.0], "cpu")]
-    with pytest.raises(TypeError, match="map_location"):
-        tg.load(written(tg.save, 1), 3)
-    with pytest.raises(RuntimeError, match="map_location='cpu'"):
-        tg.load(written(tg.save, tg.ones(1)), {"cpu": "mps"})
-    if not tg.cuda.is_available():
-        for place in (None, {"cpu": "cpu"}, "cuda"):
-            with pytest.raises(RuntimeError, match=r"device 'cuda.*map_location='cpu'"):
-                tg.load(on_cuda(torch), map_location=place)
+    for wrong in (3, lambda storage, location: 3):
+        with pytest.raises(TypeError, match="map_location"):
+            tg.load(written(tg.save, tg.ones(1)), wrong)
+    for place in ("mps", "foo"):
+        with pytest.raises(RuntimeError, match=f"tagged with {place}.*map_location='cpu'"):
+            tg.load(on_cuda(torch, place))
+        assert tg.load(on_cuda(torch, place), "cpu")["w"].tolist() == [1, 1]
 
 
 def test_tensors_go_back_to_their_device(torch):
-    with fake_cuda.pretended():
-        ours = tg.arange(6).cuda().view(2, 3).t()
-        for file in (written(tg.save, ours), on_cuda(torch)):
-            assert plain_tensor(tg.load(file)).is_cuda
-            file.seek(0)
-            assert not plain_tensor(tg.load(file, "cpu")).is_cuda
+    with fake_cuda.pretended(2):
+        ours = tg.arange(6).cuda(1).view(2, 3).t()
+        for file in (written(tg.save, ours), on_cuda(torch, "cuda:1")):
+            for place, found in (
+                (None, "cuda:1"),
+                ("cpu", "cpu"),
+                ("cuda:0", "cuda:0"),
+                ("cuda", "cuda:0"),
+                ({"cuda:1": "cuda:0"}, "cuda:0"),
+                ({"cuda:0": "cpu"}, "cuda:1"),
+                (lambda storage, location: storage.cuda(0), "cuda:0"),
+            ):
+                file.seek(0)
+                assert str(plain_tensor(tg.load(file, place)).device) == found
         assert tg.load(written(tg.save, ours)).tolist() == ours.tolist()
-        assert tg.load(written(tg.save, tg.ones(1)), lambda storage, _: storage.cuda()).is_cuda
-        assert tg.load(written(tg.save, tg.ones(1)), "cuda").is_cuda
+        with pytest.raises(RuntimeError, match=r"device_count\(\) is 2"):
+            tg.load(on_cuda(torch, "cuda:2"))
 
 
 def plain_tensor(value):

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from typing import IO, Any
 
+from ..cuda import device_count
 from ..device import Device, unavailable_reason
 from ..dtype import DType
 from ..storage import Storage
@@ -93,6 +94,11 @@ def _placing(map_location: Any) -> Place:
 
         def placed(storage: Storage, location: str) -> Storage:
             result = map_location(storage, location)
+            if not isinstance(result, Storage | None):
+                raise TypeError(
+                    "map_location returned what is neither a storage nor None: "
+                    f"{type(result).__name__}"
+                )
             return _restored(storage, location) if result is None else result
 
         return placed
@@ -107,16 +113,25 @@ def _restored(storage: Storage, location: Any) -> Storage:
     location = str(location)
     if location == "cpu":
         return storage
-    if location.startswith("cuda"):
-        reason = unavailable_reason()
-        if reason is None:
-            return storage.cuda(location)
-    else:
-        reason = "this engine knows the CPU and CUDA devices"
-    raise RuntimeError(
-        f"the file holds tensors of device {location!r}, which cannot be used here: {reason}. Pass "
-        "map_location='cpu' to load them to the CPU."
-    )
+    if location.partition(":")[0] != "cuda":
+        raise RuntimeError(
+            f"don't know how to restore data location of a storage (tagged with {location}): this "
+            "engine knows the CPU and CUDA devices; pass map_location='cpu'"
+        )
+    if reason := unavailable_reason():
+        raise RuntimeError(
+            "Attempting to deserialize object on a CUDA device but tg.cuda.is_available() is "
+            "False. If you are running on a CPU-only machine, please use tg.load with "
+            f"map_location=tg.device('cpu') to map your storages to the CPU. ({reason})"
+        )
+    index, count = Device(location).index or 0, device_count()
+    if index >= count:
+        raise RuntimeError(
+            f"Attempting to deserialize object on CUDA device {index} but "
+            f"tg.cuda.device_count() is {count}. Please use tg.load with map_location to map "
+            "your storages to an existing device."
+        )
+    return storage.cuda(location)
 
 
 __all__ = ["load", "save"]
