@@ -3,7 +3,10 @@ and spreading a gradient back over them. Lesson 03."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+import numpy as np
 
 from ..device import Array
 from ..dtype import DType
@@ -17,6 +20,22 @@ def numpy_type(dtype: DType | None, x: Array) -> Any:
             raise TypeError(f"dtype must be one of tg.float32, tg.int64, …, not {dtype!r}")
         return dtype.numpy
     return "int64" if x.dtype.kind in "iub" else x.dtype
+
+
+def sums(xp: Any, x: Array, dims: tuple[int, ...], keepdim: bool, dtype: Any = None) -> Array:
+    """Σ x over `dims`, in the type of x or another.
+
+    Over the first dims or the last it is the product of a matrix and a vector of ones, which BLAS
+    makes in half the time that sum() takes, and less.
+    """
+    same = dtype is None or dtype == x.dtype
+    if xp is np and same and x.size > 2000 and x.dtype.char in "fd" and x.flags.c_contiguous:
+        start, stop = min(dims), max(dims) + 1
+        if stop - start == len(dims) < x.ndim and (start == 0 or stop == x.ndim):
+            ones = np.ones(math.prod(x.shape[start:stop]), x.dtype)
+            y = ones @ x.reshape(ones.size, -1) if start == 0 else x.reshape(-1, ones.size) @ ones
+            return y.reshape(*x.shape[:start], *(1,) * (len(dims) * keepdim), *x.shape[stop:])
+    return x.sum(dims, dtype=dtype, keepdims=keepdim)
 
 
 def row_major(y: Array) -> Array:

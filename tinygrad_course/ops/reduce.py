@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..dtype import get_default_dtype
 from ..shape import wrap_dim, wrap_dims
 from .convert import to_dtype
-from .dims import count, numpy_type, row_major, spread
+from .dims import count, numpy_type, row_major, spread, sums
 from .exponential import exp
 from .registry import Op, function, method, write_out
 from .scan import others
@@ -24,7 +24,7 @@ class Sum(Op, method=True):
     def forward(ctx, xp, x, /, dim=None, keepdim=False, *, dtype=None):
         dims = wrap_dims(dim, x.ndim)
         ctx.save(x.shape, x.dtype, dims, keepdim)
-        return row_major(x.sum(dims, dtype=numpy_type(dtype, x), keepdims=keepdim))
+        return row_major(sums(xp, x, dims, keepdim, numpy_type(dtype, x)))
 
     def backward(ctx, g):
         shape, dtype, dims, keepdim = ctx.saved
@@ -63,7 +63,7 @@ class Mean(Op, method=True):
         dims = wrap_dims(dim, x.ndim)
         n = count(x, dims)
         ctx.save(x.shape, x.dtype, dims, keepdim, n)
-        total = x.sum(dims, dtype=numpy_type(dtype, x), keepdims=keepdim)
+        total = sums(xp, x, dims, keepdim, numpy_type(dtype, x))
         return row_major(total / total.dtype.type(n))
 
     def backward(ctx, g):
