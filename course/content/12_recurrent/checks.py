@@ -23,7 +23,7 @@ rnn_cell = Exercise(
     "rnn-cell",
     answer="rnn_cell",
     title="One step of a recurrent network",
-    points=4,
+    points=5,
     difficulty=1,
     hints=(
         "Two linear layers, one for the input and one for the state. Their sum goes through one "
@@ -51,66 +51,13 @@ def square(answer, rng):
     return answer(normal(rng, 4, 3), normal(rng, 4, 3), *weights(rng, 3, 3))
 
 
-@rnn_cell.case("gradients reach the state and all weights", points=2)
+@rnn_cell.case("gradients reach the state and all weights", points=3)
 def cell_gradients(answer, rng):
     leaves = [normal(rng, 2, 3), normal(rng, 2, 3), *weights(rng, 3, 3)]
     for leaf in leaves:
         leaf.requires_grad_()
     answer(*leaves).sum().backward()
     return [leaf.grad for leaf in leaves]
-
-
-# --- The loop over time ---------------------------------------------------------------------------
-
-over_time = Exercise(
-    "over-time",
-    answer="over_time",
-    title="The loop over time",
-    points=5,
-    difficulty=2,
-    hints=(
-        "`for x in xs:` goes through the steps. The state that a step returns is given to the "
-        "next one.",
-        "Collect an output at each step, after the cell was called: the state itself, or its "
-        "first part when the state is a tuple.",
-        "`tg.stack(outputs)` puts T tensors (N, H) into one (T, N, H). Return it together with "
-        "the last state as the cell gave it.",
-    ),
-)
-
-
-def noting(calls):
-    """A cell that adds and decays, and notes the shapes it is called with."""
-
-    def cell(x, state):
-        calls.append([tuple(x.shape), tuple(state.shape)])
-        return 0.5 * state + x
-
-    return cell
-
-
-@over_time.case("a state that is one tensor", points=2)
-def one_tensor(answer, rng):
-    calls = []
-    y, last = answer(noting(calls), normal(rng, 4, 2, 3), normal(rng, 2, 3))
-    return {"outputs": y, "last state": last, "calls": calls}
-
-
-@over_time.case("a state that is a tuple", points=2)
-def a_tuple(answer, rng):
-    def cell(x, state):
-        return state[0] + x, state[1] - x
-
-    y, last = answer(cell, normal(rng, 3, 2, 2), (normal(rng, 2, 2), normal(rng, 2, 2)))
-    return {"outputs": y, "last state": last}
-
-
-@over_time.case("a gradient flows back to the first state", points=1)
-def back_to_start(answer, rng):
-    state = normal(rng, 2, 3, requires_grad=True)
-    y, last = answer(noting([]), normal(rng, 3, 2, 3), state)
-    (y.sum() + last.sum()).backward()
-    return state.grad
 
 
 # --- Predict shapes -------------------------------------------------------------------------------
@@ -156,7 +103,7 @@ bptt = Exercise(
     "bptt",
     answer="bptt",
     title="Back through time by hand",
-    points=8,
+    points=10,
     difficulty=3,
     hints=(
         "Go through the steps from the last to the first and keep one vector: what comes back "
@@ -196,12 +143,12 @@ def at_middle(answer, rng):
     return through_time(answer, rng, 3, 2, direct=1)
 
 
-@bptt.property("the loss looks at all steps", points=2, draw=lambda st: st.integers(1, 4))
+@bptt.property("the loss looks at all steps", points=3, draw=lambda st: st.integers(1, 4))
 def at_all(answer, rng, size):
     return through_time(answer, rng, size + 1, 1 + size % 3)
 
 
-@bptt.case("what is given stays as it was", points=2)
+@bptt.case("what is given stays as it was", points=3)
 def untouched(answer, rng):
     w, states = rng.standard_normal((2, 2)), [rng.standard_normal(2) for _ in range(4)]
     grads = [rng.standard_normal(2) for _ in range(3)]
@@ -215,7 +162,7 @@ vanish = Exercise(
     "vanish",
     answer="faint",
     title="Measure how far a gradient reaches",
-    points=5,
+    points=7,
     difficulty=2,
     hints=(
         "`lengths = reach(network(kind))` is a list of 60 numbers; `lengths[0]` belongs to the "
@@ -232,12 +179,12 @@ def faint_rnn(faint, rng):
     return faint["RNN"]
 
 
-@vanish.case("a fresh LSTM", points=2)
+@vanish.case("a fresh LSTM", points=3)
 def faint_lstm(faint, rng):
     return faint["LSTM"]
 
 
-@vanish.case("an LSTM with an open forget gate", points=1)
+@vanish.case("an LSTM with an open forget gate", points=2)
 def faint_open(faint, rng):
     # None is what an answer without a measurement holds as well: all three belong together.
     return [faint["LSTM, open"], faint["LSTM"]]
@@ -249,7 +196,7 @@ lstm_cell = Exercise(
     "lstm-cell",
     answer="lstm_cell",
     title="One step of an LSTM",
-    points=8,
+    points=10,
     difficulty=2,
     hints=(
         "Begin as in `rnn_cell`, without the tanh. The result is (N, 4 H): the four gates stand "
@@ -283,7 +230,7 @@ def other_sizes(answer, rng, size):
     return list(cell_step(answer, rng, 1 + size % 2, 2, size))
 
 
-@lstm_cell.case("a tuple that the next step takes", points=1)
+@lstm_cell.case("a tuple that the next step takes", points=2)
 def chained(answer, rng):
     state, parts = (tg.zeros(1, 2), tg.zeros(1, 2)), weights(rng, 2, 2, gates=4)
     for _ in range(3):
@@ -291,7 +238,7 @@ def chained(answer, rng):
     return {"kind": type(state).__name__, "state": list(state)}
 
 
-@lstm_cell.case("gradients reach the state and all weights", points=2)
+@lstm_cell.case("gradients reach the state and all weights", points=3)
 def lstm_gradients(answer, rng):
     leaves = [normal(rng, 2, 3) for _ in range(3)] + weights(rng, 3, 3, gates=4)
     for leaf in leaves:
@@ -308,7 +255,7 @@ repair_pieces = Exercise(
     "repair-pieces",
     answer="train_in_pieces",
     title="Repair: a long sequence in pieces",
-    points=7,
+    points=9,
     difficulty=3,
     hints=(
         "The error comes from the second `backward`. Which part of the graph does it walk a "
@@ -347,65 +294,14 @@ def step_each(answer, rng):
     return pieces(answer, rng, 6, 3, 0.5)
 
 
-@repair_pieces.case("a last piece that is shorter", points=1)
+@repair_pieces.case("a last piece that is shorter", points=2)
 def shorter_last(answer, rng):
     return pieces(answer, rng, 7, 3, 0.5)
 
 
-@repair_pieces.case("within a piece the gradient goes back through all steps", points=1)
+@repair_pieces.case("within a piece the gradient goes back through all steps", points=2)
 def through_steps(answer, rng):
     return pieces(answer, rng, 8, 4, 1.0, nn.GRU)
-
-
-# --- The gradient of an embedding -----------------------------------------------------------------
-
-embedding_gradient = Exercise(
-    "embedding-gradient",
-    answer="embedding_gradient",
-    title="The gradient of a table",
-    points=7,
-    difficulty=2,
-    hints=(
-        "Start with `np.zeros((rows, grad.shape[-1]))` and flatten both: "
-        "`ids.reshape(-1)` and `grad.reshape(-1, grad.shape[-1])`.",
-        "A row that was looked up twice gets both gradients. `total[flat] += ...` loses one of "
-        "them; `np.add.at(total, flat, ...)` doesn't, and neither does a loop.",
-        "With `scale_grad_by_freq`, divide each row by its count: `np.bincount(flat, "
-        "minlength=rows)`. Counts of 0 must not divide.",
-        "`padding_idx` may be 0, so ask `if padding_idx is not None:`. Its row stays zero.",
-    ),
-)
-
-
-@embedding_gradient.case("each row once", points=1)
-def each_once(answer, rng):
-    return answer(np.array([2, 0, 3]), rng.standard_normal((3, 2)), 4)
-
-
-@embedding_gradient.case("rows that are looked up again", points=2)
-def again(answer, rng):
-    return answer(np.array([2, 0, 2, 2]), rng.standard_normal((4, 2)), 4)
-
-
-@embedding_gradient.property(
-    "row numbers of any shape", points=1, draw=lambda st: st.integers(1, 4)
-)
-def any_shape(answer, rng, size):
-    shape = (2, 3, 2)[: 1 + size % 3]
-    ids, grad = rng.integers(0, 5, size=shape), rng.standard_normal((*shape, 3))
-    return {"ids": ids.copy(), "rows": 5, "gradient": answer(ids, grad, 5)}
-
-
-@embedding_gradient.case("padding_idx=0 and padding_idx=3", points=2)
-def padding(answer, rng):
-    ids, grad = np.array([0, 3, 1, 0, 1]), rng.standard_normal((5, 2))
-    return {place: answer(ids, grad, 4, padding_idx=place) for place in (0, 3)}
-
-
-@embedding_gradient.case("scale_grad_by_freq", points=1)
-def by_freq(answer, rng):
-    ids, grad = np.array([[0, 3, 1], [0, 1, 0]]), rng.standard_normal((2, 3, 2))
-    return answer(ids, grad, 5, scale_grad_by_freq=True)
 
 
 # --- The last real step ---------------------------------------------------------------------------
@@ -414,7 +310,7 @@ last_step = Exercise(
     "last-step",
     answer="last_step",
     title="The last real step",
-    points=6,
+    points=8,
     difficulty=2,
     hints=(
         "A sequence of length 3 has its last step at place 2.",
@@ -447,12 +343,12 @@ def batch_of_one(answer, rng):
     return ends(answer, rng, [3])
 
 
-@last_step.case("as many sequences as steps", points=1)
+@last_step.case("as many sequences as steps", points=2)
 def as_many(answer, rng):
     return ends(answer, rng, [1, 3, 2], steps=3)
 
 
-@last_step.case("one number per step", points=1)
+@last_step.case("one number per step", points=2)
 def one_number(answer, rng):
     y = normal(rng, 3, 4, 1)
     return answer(y, tg.tensor([2, 4, 1]))
