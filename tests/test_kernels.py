@@ -21,7 +21,15 @@ import pytest
 
 import tinygrad_course as tg
 from tinygrad_course import kernels
-from tinygrad_course.kernels import columns, max_pool, pointwise, recurrent, softmax, steps
+from tinygrad_course.kernels import (
+    columns,
+    max_pool,
+    norm,
+    pointwise,
+    recurrent,
+    softmax,
+    steps,
+)
 from tinygrad_course.kernels.windows import on_volumes
 from tinygrad_course.ops import loss_classes as losses
 from tinygrad_course.ops import max_pool as pooling
@@ -32,7 +40,7 @@ from tinygrad_course.ops.windows import Windows
 
 from . import fake_cuda, kernel_shim
 
-MODULES = (columns, max_pool, pointwise, recurrent, softmax, steps)
+MODULES = (columns, max_pool, norm, pointwise, recurrent, softmax, steps)
 TEXTS = {module.__name__.split(".")[-1]: module.KERNELS for module in MODULES}
 VARIANTS = [(dtype, wide) for dtype in kernels.REALS for wide in (False, True)]
 
@@ -339,6 +347,52 @@ def test_targets_that_are_no_class(dtype) -> None:
         losses = loss.get().reshape(-1)
         assert np.isnan(losses).tolist() == ([False, True, False] if len(losses) > 1 else [True])
         assert np.isnan(factors.get()).tolist()[1]
+
+
+NORMS = {
+    "batch": (
+        lambda F, x, w, b, *kept: F.batch_norm(x, *kept, w, b, True, 0.3),
+        [(6, 4, 5), (300, 2)],
+    ),
+    "instance": (
+        lambda F, x, w, b, *_: F.instance_norm(x, None, None, w, b),
+        [(3, 4, 5), (2, 4, 300)],
+    ),
+    "group": (lambda F, x, w, b, *_: F.group_norm(x, 2, w, b), [(3, 4, 5), (2, 6), (0, 4, 5)]),
+    "layer": (
+        lambda F, x, w, b, *_: F.layer_norm(x, x.shape[1:], w, b),
+        [(5, 12), (2, 300), (0, 3)],
+    ),
+    "rms": (lambda F, x, w, b, *_: F.rms_norm(x, x.shape[1:], w), [(5, 12), (2, 300), (0, 3)]),
+}
+
+
+@runs_kernels
+@pytest.mark.parametrize("name", NORMS)
+def test_norm(dtype, name) -> None:
+    """Results, gradients and running statistics; forward is one launch, backward two at most."""
+    call, shapes = NORMS[name]
+    for shape, weighted in itertools.product(shapes, (True, False)):
+        size = shape[1:] if name in ("layer", "rms") else shape[1:2]
+        arrays = [3 + draw(*shape, dtype=dtype)]
+        arrays += [draw(*size, dtype=dtype, seed=seed) for seed in (1, 2)] if weighted else []
+        running = [abs(draw(shape[1], dtype=dtype, seed=seed)) for seed in (3, 4)]
+        outcomes = []
+        for device in ("cpu", "cuda"):
+            given = [tg.tensor(a, device=device, requires_grad=True) for a in arrays]
+            kept = [tg.tensor(a, device=device) for a in running]
+            g = tg.tensor(draw(*shape, dtype=dtype, seed=5), device=device)
+            with fake_cuda.counting() as forward:
+                y = call(tg.nn.functional, *(given if weighted else (given[0], None, None)), *kept)
+            with fake_cuda.counting() as backward:
+                y.backward(g)
+            found = [y, *kept, *(v.grad for v in given if v.grad is not None)]
+            outcomes.append([v.detach().cpu().numpy() for v in found])
+        assert forward.launches == {"normalise": 1} or not math.prod(shape), forward
+        assert backward.launches.keys() <= {"norm_backward", "norm_weights"}, backward
+        for a, b in zip(*outcomes, strict=True):
+            error = 1e-4 if dtype == "float32" else 1e-11
+            np.testing.assert_allclose(b, a, rtol=error, atol=error)
 
 
 # --- recurrent layers -----------------------------------------------------------------------------

@@ -14,6 +14,8 @@ import math
 
 from ..autograd.variable import Tensor
 from ..device import xp_of
+from ..kernels import norm as fused
+from ..kernels import usable
 from .reduce import mean as average
 from .reduce import total
 from .registry import Op
@@ -30,6 +32,11 @@ class ChannelNorm(Op, fn="", node="NativeBatchNormBackward0"):
     __slots__ = ()
 
     def forward(ctx, xp, x, w=None, b=None, /, *, channels, shared, eps, running=None):
+        if _has_kernel(x, w, b, shared, running):
+            layout = fused.of_channels(channels, shared)
+            y, mean, r = fused.normalise(x, w, b, layout, eps, running if x.size else None)
+            ctx.save(x, w, channels, shared, eps, mean, r)
+            return y
         count = _count(channels, shared)
         mean = _pooled(_sums(xp, x, channels), shared) / count
         y = x.reshape(_flat(channels)) - _spread(mean, channels)
@@ -48,6 +55,9 @@ class ChannelNorm(Op, fn="", node="NativeBatchNormBackward0"):
         x, w, channels, shared, eps, mean, r = ctx.saved
         if isinstance(g, Tensor):
             return _by_formula(ctx, g, eps, channels, (*shared, 3), (0, 3), (*channels[1:3], 1))
+        if r.ndim == 1:  # a number per mean, from the kernel
+            layout, needs = fused.of_channels(channels, shared), (ctx.needs[0], any(ctx.needs[1:]))
+            return fused.gradients(g, x, w, mean, r, layout, needs)
         xp, (_, c, _), count = xp_of(g), _flat(channels), _count(channels, shared)
         g = xp.ascontiguousarray(g)
         sums = _sums(xp, g, channels)
@@ -73,6 +83,17 @@ class GroupNorm(ChannelNorm, fn="", node="NativeGroupNormBackward0"):
     __slots__ = ()
 
     forward = ChannelNorm.forward
+
+
+def _has_kernel(x, w, b, shared, running):
+    """Whether a kernel does it: running statistics are those of a whole batch there."""
+    if running is None:
+        return usable(x, w, b)
+    mean, variance, _ = running
+    if shared != (0,) or mean is None or variance is None:
+        return False
+    rows = mean.flags.c_contiguous and variance.flags.c_contiguous
+    return rows and usable(x, w, b, mean, variance)
 
 
 def _flat(channels):
@@ -132,6 +153,10 @@ class LayerNorm(Op, fn="", node="NativeLayerNormBackward0"):
     __slots__ = ()
 
     def forward(ctx, xp, x, w=None, b=None, /, *, rows, eps, centred=True):
+        if usable(x, w, b):
+            y, mean, r = fused.normalise(x, w, b, fused.of_rows(rows), eps, centred=centred)
+            ctx.save(x, w, rows, eps, mean, r)
+            return y
         seen, size = x.reshape(rows), max(rows[1], 1)
         mean = seen @ xp.full(rows[1], 1 / size, x.dtype) if centred else None
         y = seen if mean is None else seen - mean[:, None]
@@ -149,6 +174,9 @@ class LayerNorm(Op, fn="", node="NativeLayerNormBackward0"):
         centred = mean is not None
         if isinstance(g, Tensor):
             return _by_formula(ctx, g, eps, rows, (1,), (0,), rows[1:], centred)
+        if usable(x, g, w):
+            needs = ctx.needs[0], any(ctx.needs[1:])
+            return fused.gradients(g, x, w, mean, r, fused.of_rows(rows), needs)
         xp, size = xp_of(g), max(rows[1], 1)
         g = xp.ascontiguousarray(g).reshape(rows)
         normal = x.reshape(rows) - mean[:, None] if centred else x.reshape(rows)

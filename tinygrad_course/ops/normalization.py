@@ -116,7 +116,9 @@ def batch_norm(
 
 
 def _running(kept: dict[str, Any], momentum: float) -> Any:
-    """What the operation gets to update; the versions go up."""
+    """What the operation gets to update, if anything; the versions go up."""
+    if all(value is None for value in kept.values()):
+        return None
     for value in kept.values():
         if value is not None:
             value._bump()
