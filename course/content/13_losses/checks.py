@@ -30,7 +30,7 @@ predict_reductions = Exercise(
     "predict-reductions",
     answer="reductions",
     title="Predict what a reduction gives",
-    points=5,
+    points=6,
     difficulty=1,
     hints=(
         "Write down the four squared errors. Two of them are 0.",
@@ -58,7 +58,7 @@ def slope_of_mean(answer, rng):
     return answer["slope"]
 
 
-@predict_reductions.case("a column against a row", points=1)
+@predict_reductions.case("a column against a row", points=2)
 def column_against_row(answer, rng):
     return answer["column, row"]
 
@@ -69,7 +69,7 @@ limits = Exercise(
     "limits",
     answer="limits",
     title="Measure where softmax breaks",
-    points=6,
+    points=8,
     difficulty=2,
     hints=(
         "Make `tg.tensor([n + 1.0, 0.0], dtype=...)`, apply the function, and count n up as long "
@@ -81,12 +81,12 @@ limits = Exercise(
 )
 
 
-@limits.case("where the naive softmax overflows", points=3)
+@limits.case("where the naive softmax overflows", points=4)
 def naive_limit(answer, rng):
     return {name: answer[name]["naive"] for name in ("float16", "float32", "float64")}
 
 
-@limits.case("where the logarithm of the safe one is -inf", points=3)
+@limits.case("where the logarithm of the safe one is -inf", points=4)
 def log_limit(answer, rng):
     return {name: answer[name]["log"] for name in ("float16", "float32", "float64")}
 
@@ -97,7 +97,7 @@ log_softmax = Exercise(
     "log-softmax",
     answer=("logsumexp", "log_softmax"),
     title="Log-sum-exp and log-softmax",
-    points=9,
+    points=11,
     difficulty=2,
     hints=(
         "`x.max(dim, keepdim=True)[0]` is the largest score of each row, in a shape that "
@@ -130,50 +130,17 @@ def ls_small(answer, rng, size):
     return {"x": x, "dim": dim, "log_softmax": answer.log_softmax(x, dim)}
 
 
-@log_softmax.case("log_softmax of scores far from each other", points=2)
+@log_softmax.case("log_softmax of scores far from each other", points=3)
 def ls_hard(answer, rng):
     x = tg.tensor([[1000.0, 0.0], [-1000.0, 0.0], [200.0, 190.0]])
     return {"x": x, "log_softmax": answer.log_softmax(x, 1)}
 
 
-@log_softmax.case("gradients flow", points=1)
+@log_softmax.case("gradients flow", points=2)
 def ls_gradient(answer, rng):
     x, g = normal(rng, 2, 3, requires_grad=True), normal(rng, 2, 3)
     answer.log_softmax(x, 1).backward(g)
     return x.grad
-
-
-# --- Predict: weights and ignored targets ---------------------------------------------------------
-
-predict_weights = Exercise(
-    "predict-weights",
-    answer="weighted",
-    title="Predict what a weighted mean divides by",
-    points=5,
-    difficulty=2,
-    hints=(
-        "The losses of the first three rows are 2, 1 and 6. Each is multiplied by the weight of "
-        "its target's class. An ignored one stays in the list, as 0.",
-        "The mean divides the sum by the weights of those that took part: one of 2 and two of 3.",
-        "When all samples of a batch weigh the same, the weight cancels out of the mean. When none "
-        "took part, it divides 0 by 0.",
-    ),
-)
-
-
-@predict_weights.case("each loss, and their sum", points=2)
-def each_and_sum(answer, rng):
-    return {"none": list(answer["none, weight"]), "sum": answer["sum, weight"]}
-
-
-@predict_weights.case("the means of all four", points=2)
-def the_means(answer, rng):
-    return entries(answer, "mean, weight", "mean, no weight")
-
-
-@predict_weights.case("batches of one", points=1)
-def batches_of_one(answer, rng):
-    return entries(answer, "mean, weight, third row alone", "mean, fourth row alone")
 
 
 # --- nll_loss -------------------------------------------------------------------------------------
@@ -182,7 +149,7 @@ nll_loss = Exercise(
     "nll-loss",
     answer="nll_loss",
     title="The negative log-likelihood",
-    points=9,
+    points=11,
     difficulty=2,
     hints=(
         "`log_p.gather(1, target.unsqueeze(1)).squeeze(1)` picks one entry from each row. Minus it "
@@ -234,7 +201,7 @@ def nll_ignored(answer, rng):
     }
 
 
-@nll_loss.case("weights", points=2)
+@nll_loss.case("weights", points=3)
 def nll_weights(answer, rng):
     log_p, weight = log_probabilities(rng, 4, 3), tg.tensor([1.0, 2.0, 5.0])
     target = tg.tensor([2, 0, 1, 2])
@@ -245,7 +212,7 @@ def nll_weights(answer, rng):
 
 
 @nll_loss.property(
-    "weights and ignored targets, and the gradient", points=2, draw=lambda st: st.integers(1, 4)
+    "weights and ignored targets, and the gradient", points=3, draw=lambda st: st.integers(1, 4)
 )
 def nll_all(answer, rng, size):
     log_p = log_probabilities(rng, size + 1, 3).requires_grad_()
@@ -261,7 +228,7 @@ cross_entropy = Exercise(
     "cross-entropy",
     answer="CrossEntropy",
     title="Cross entropy with its one-line gradient",
-    points=9,
+    points=11,
     difficulty=3,
     needs=("log-softmax", "nll-loss"),
     hints=(
@@ -305,66 +272,16 @@ def cross_several(answer, rng, size):
     return try_cross(answer, normal(rng, n, 3, requires_grad=True), classes(rng, n, 3))
 
 
-@cross_entropy.case("with something after the loss", points=2)
+@cross_entropy.case("with something after the loss", points=3)
 def cross_after(answer, rng):
     x = normal(rng, 2, 3, requires_grad=True)
     return try_cross(answer, x, classes(rng, 2, 3), factor=-2.5)
 
 
-@cross_entropy.case("scores of any size", points=1)
+@cross_entropy.case("scores of any size", points=2)
 def cross_hard(answer, rng):
     x = tg.tensor([[0.0, 1000.0], [500.0, -500.0]], requires_grad=True)
     return try_cross(answer, x, tg.tensor([0, 0]))
-
-
-# --- Label smoothing ------------------------------------------------------------------------------
-
-smoothing = Exercise(
-    "smoothing",
-    answer="smoothed_cross_entropy",
-    title="Label smoothing",
-    points=6,
-    difficulty=2,
-    needs=("log-softmax", "nll-loss"),
-    hints=(
-        "Put q into the sum. It falls into two: (1 − ε) times the loss you know, and ε / C times "
-        "the sum of −log p over all classes.",
-        "1 / C times a sum over the classes is a mean over them: `log_p.mean(1)`.",
-        "Then the mean over the samples. Together: `(1 - smoothing) * nll_loss(log_p, target) - "
-        "smoothing * log_p.mean()`.",
-    ),
-)
-
-
-def try_smoothing(answer, rng, share, n=3, c=4):
-    x, target = normal(rng, n, c), classes(rng, n, c)
-    return {
-        "scores": x,
-        "target": target,
-        "smoothing": share,
-        "loss": answer(x, target, share),
-    }
-
-
-@smoothing.case("a tenth, of four classes", points=2)
-def a_tenth(answer, rng):
-    return try_smoothing(answer, rng, 0.1)
-
-
-@smoothing.case("all of it", points=1)
-def all_of_it(answer, rng):
-    return try_smoothing(answer, rng, 1.0, n=2, c=3)
-
-
-@smoothing.property("any share, any number of classes", points=2, draw=lambda st: st.integers(1, 4))
-def any_share(answer, rng, size):
-    return try_smoothing(answer, rng, 0.2 * size, n=size, c=size + 2)
-
-
-@smoothing.case("scores of any size", points=1)
-def smoothing_hard(answer, rng):
-    x = tg.tensor([[300.0, 0.0, -300.0], [0.0, 150.0, 0.0]])
-    return answer(x, tg.tensor([0, 2]), 0.1)
 
 
 # --- Repair an average ----------------------------------------------------------------------------
@@ -373,7 +290,7 @@ repair_average = Exercise(
     "repair-average",
     answer="average_loss",
     title="Repair an average of averages",
-    points=6,
+    points=8,
     difficulty=2,
     hints=(
         "Two batches of 4 and 1 samples: how much does the last sample count in the mean of their "
@@ -399,7 +316,7 @@ def shorter_batch(answer, rng):
     return try_average(answer, rng, [0, 1, 2, 1, 0], 4)
 
 
-@repair_average.case("ignored targets, unevenly spread", points=2)
+@repair_average.case("ignored targets, unevenly spread", points=3)
 def uneven_batches(answer, rng):
     return {
         "minus 100": try_average(answer, rng, [0, 1, -100, 1, -100, -100], 3),
@@ -407,6 +324,6 @@ def uneven_batches(answer, rng):
     }
 
 
-@repair_average.case("a batch in which nothing counts", points=2)
+@repair_average.case("a batch in which nothing counts", points=3)
 def nothing_counts(answer, rng):
     return try_average(answer, rng, [0, 1, -100, -100, 2, 1], 2)
