@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from course.files import CourseError
+from course.forms import Form
 
 Observer = Callable[..., object]
 """`f(answer, rng)`, or `f(answer, rng, example)` for a property; returns plain data."""
@@ -40,6 +41,7 @@ class Exercise:
 
     `answer` is the name that the learner defines, or several; in the latter case an object with
     those attributes is tried. `needs` names earlier exercises that the answer builds upon.
+    `form` says what a prediction's form asks for.
 
     >>> double = Exercise("double", answer="double", title="Twice", points=1,
     ...                   difficulty=1, hints=("Two times.", "x + x", "return x + x"))
@@ -60,6 +62,7 @@ class Exercise:
         difficulty: int,
         needs: Iterable[str] = (),
         hints: Iterable[str] = (),
+        form: Form | None = None,
     ) -> None:
         self.name = name
         self.answer = answer if isinstance(answer, str) else tuple(answer)
@@ -68,6 +71,7 @@ class Exercise:
         self.difficulty = difficulty
         self.needs = tuple(needs)
         self.hints = tuple(hints)
+        self.form = form
         self.cases: list[Case] = []
         self.line = _line_of_caller()
 

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from course.checks import Exercise, load_exercises
 from course.files import CourseError
+from course.forms import Question
 from course.myst import Block, read_myst
 
 FILES = ("lesson.md", "checks.py", "answers.py")
@@ -96,7 +97,11 @@ class Lesson:
 
     def stub(self, exercise: str) -> str:
         """The answer cell as the learner finds it."""
-        return stubbed(self.answer_cell(exercise).source, exercise)
+        text = stubbed(self.answer_cell(exercise).source, exercise)
+        if self.exercises[exercise].form is None:
+            return text
+        call = f'ask("{self.name}", "{exercise}", globals())'
+        return f"{text.rstrip()}\n\nfrom course import ask\n\n{call}  # a form, if you like one\n"
 
     def rights(self, exercise: str) -> list[Answer]:
         """The right answers, the reference first."""
@@ -356,6 +361,8 @@ def _exercise_problems(lesson: Lesson) -> list[str]:
             f"needs {LEAST_HINTS} hints": len(exercise.hints) >= LEAST_HINTS,
             f"needs {LEAST_RIGHT} right answers": right >= LEAST_RIGHT,
             f"needs {LEAST_WRONG} wrong answers": wrong >= LEAST_WRONG,
+            "has a form that asks for what its answer cell does not": name not in cells
+            or _asks_for_its_own(lesson, exercise),
             "has two cases of the same title": len({c.title for c in exercise.cases})
             == len(exercise.cases),
         }
@@ -366,3 +373,11 @@ def _exercise_problems(lesson: Lesson) -> list[str]:
             if not good:
                 complain("checks.py", exercise.line, f"the exercise {name} {what}")
     return found
+
+
+def _asks_for_its_own(lesson: Lesson, exercise: Exercise) -> bool:
+    """Whether every entry that a form names stands in the answer cell."""
+    if exercise.form is None or isinstance(exercise.form, Question):
+        return True
+    source = lesson.answer_cell(exercise.name).source
+    return all(f'"{entry}"' in source for entry in exercise.form)

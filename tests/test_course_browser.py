@@ -99,6 +99,28 @@ def test_the_learners_way(served: tuple[str, Path], context: Any) -> None:
     assert done.exit_code == 0 and "All lessons are as in this release" in done.stdout
 
 
+def test_a_prediction_chosen_in_its_form_ends_up_in_the_cell(
+    served: tuple[str, Path], context: Any
+) -> None:
+    """By keyboard: type into the form, run the cell again, save; the file holds Python."""
+    address, work = served
+    page = opened(context, address, f"{LESSON}.ipynb")
+    run_all(page)
+    field = page.get_by_label("prediction")
+    field.focus()
+    page.keyboard.type("3, 2")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("status").filter(has_text="1 of 1 chosen")).to_be_visible()
+    run_all(page)
+    outputs = page.locator(".jp-OutputArea-output")
+    expect(outputs.filter(has_text="Predict a shape (predict)")).to_contain_text("right, 2 points")
+    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    # The tab's mark alone: the cell has one, too, since its text is newer than its run.
+    page.wait_for_function("() => !document.querySelector('.lm-TabBar-tab.jp-mod-dirty')")
+    (answer,) = read_submission(work / f"{LESSON}.ipynb").answers["predict"]
+    assert answer.startswith("prediction = (3, 2)  # the shape of np.zeros((2, 3)).T\n")
+
+
 def test_the_panel_opens_hints_by_keyboard(served: tuple[str, Path], context: Any) -> None:
     address, work = served
     page = opened(context, address, "panel.ipynb")

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from course.observe import is_observation, observe
 from course.oracle import setup_names
 from course.progress import FILE, read_progress
 from course.workspace import start
-from tests.course_helpers import CONTENT, RIGHT
+from tests.course_helpers import CONTENT, LESSON, RIGHT
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +71,61 @@ def double(x):
     assert "expected" in out and "*" in out
     assert "Your code printed:\n    looking at (3, 3)" in out
     assert "Hint 1 of 3: Add x to itself." in out
+
+
+def with_case(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
+    """Change the second case of `double` for one test."""
+    exercise = load_lesson(LESSON).exercises["double"]
+    cases = [exercise.cases[0], replace(exercise.cases[1], **changes)]
+    monkeypatch.setattr(exercise, "cases", cases)
+    monkeypatch.setattr("course.oracle._oracles", {})  # they know the case as it was
+
+
+def test_two_slips_at_once_are_named_case_by_case(capsys: pytest.CaptureFixture[str]) -> None:
+    """No known wrong answer does both; each of the cases is that of one."""
+    code = """
+def double(x):
+    return x * x if np.ndim(x) == 0 else (2 * x).astype(np.float64)"""
+    out, shown = said(capsys, "double", code)
+    assert shown == "<double: 0 of 3 points>"
+    assert "What happens in “a number”: x ** 2 is x times x" in out
+    assert "What happens in “any array”: The result has another dtype than x." in out
+    assert "Hint" not in out and "expected" not in out
+
+
+def test_a_known_slip_is_named_beside_a_case_that_nothing_explains(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code = """
+def double(x):
+    return x * x if np.ndim(x) == 0 else x + 1"""
+    out, _ = said(capsys, "double", code)
+    assert "What happens in “a number”: x ** 2 is x times x" in out
+    assert "The case “any array”, tried with 1:" in out and "expected" in out
+    assert "\n\nHint 1 of 3: Add x to itself." in out
+
+
+def test_the_hint_of_the_failing_case_comes_before_the_ladders(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_case(monkeypatch, hint="Look at the sizes.")
+    out, _ = said(capsys, "double", "def double(x):\n    return 2 * x + np.size(x) // 4")
+    assert out.index("To look at: Look at the sizes.\n\nHint 1 of 3") > out.index("expected")
+
+
+def test_the_counterexample_is_the_smallest_that_hypothesis_finds(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None of the forty drawn is as small; the points come from those all the same."""
+
+    def lists(st: Any) -> Any:
+        return st.lists(st.integers(0, 50), max_size=8)
+
+    with_case(monkeypatch, draw=lists, function=lambda f, rng, xs: [f(x) for x in xs])
+    code = "def double(x):\n    return 2 * x + (17 <= x < 40)"
+    out, _ = said(capsys, "double", code)
+    assert "The case “any array”, tried with [17]:\n  at [0]: 34 is expected, not 35" in out
+    assert "0/2  any array" in out
 
 
 def test_an_error_shows_the_learners_own_line_and_none_of_ours(
@@ -162,10 +218,11 @@ def test_a_mistake_is_named_on_top_of_another_right_answer(
     lesson = load_lesson("05")
     found = dict(setup_names(lesson))
     exec(lesson.rights("topological-order")[1].source, found)
-    (wrong,) = (a for a in lesson.wrongs("chain-rule") if a.name == "overwritten")
+    wrongs = {answer.name: answer for answer in lesson.wrongs("my-backward")}
+    wrong = wrongs["overwritten on the way"]
     exec(wrong.source, found)
-    verdict = verdict_on(lesson, "chain-rule", found)
-    assert verdict.mistake == wrong.says and verdict.earned == 1
+    verdict = verdict_on(lesson, "my-backward", found)
+    assert verdict.mistake == wrong.says and 0 < verdict.earned < verdict.points
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no alarm signal on Windows")

@@ -68,7 +68,7 @@ def test_another_process_draws_the_same_and_leaves_no_files(tmp_path: Path) -> N
 
 
 def test_what_is_no_plain_data_is_refused() -> None:
-    with pytest.raises(CourseError, match="'any'.*is not plain data"):
+    with pytest.raises(CourseError, match="is not plain data"):
         drawn(lambda st: st.builds(object))
 
 

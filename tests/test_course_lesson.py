@@ -53,7 +53,10 @@ def test_a_lesson_has_its_parts() -> None:
     assert (lesson.number, lesson.slug) == (7, "fixture")
     assert list(lesson.exercises) == ["double", "quadruple", "predict"]
     assert lesson.all_needs("quadruple") == ["double"]
-    assert lesson.stub("predict") == "prediction = None  # the shape of np.zeros((2, 3)).T"
+    assert lesson.stub("predict") == (
+        "prediction = None  # the shape of np.zeros((2, 3)).T\n\nfrom course import ask\n\n"
+        'ask("07_fixture", "predict", globals())  # a form, if you like one\n'
+    )
     assert lesson.stub("double").endswith(
         '    raise NotImplementedError("double: write your answer here")'
     )
@@ -150,17 +153,17 @@ FAULTS: dict[str, tuple[str, Edit, str]] = {
     "wrong points": (
         "checks.py",
         lambda s: s.replace("points=3", "points=4"),
-        "checks.py:7: the exercise double is worth 4 points, its cases 3",
+        "checks.py:8: the exercise double is worth 4 points, its cases 3",
     ),
     "few hints": (
         "checks.py",
         lambda s: s.replace('"Add x to itself.", ', ""),
-        "checks.py:7: the exercise double needs 3 hints",
+        "checks.py:8: the exercise double needs 3 hints",
     ),
     "a need that comes later": (
         "checks.py",
         lambda s: s.replace("difficulty=1,", 'difficulty=1, needs=("predict",),', 1),
-        "checks.py:7: the exercise double needs 'predict', which is no earlier exercise",
+        "checks.py:8: the exercise double needs 'predict', which is no earlier exercise",
     ),
     "a need that is misspelt": (
         "checks.py",
@@ -170,7 +173,7 @@ FAULTS: dict[str, tuple[str, Edit, str]] = {
     "an error in the checks": (
         "checks.py",
         lambda s: s.replace("quadruple = Exercise(", "quadruple = Exercise(None / 1, "),
-        "checks.py:28: TypeError",
+        "checks.py:29: TypeError",
     ),
     "a case with too few arguments": (
         "checks.py",

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from course.asking import GRADING
 from course.grade.nbval_run import KERNEL
 from course.grade.splice import Graded, to_notebook
 from course.lesson import content_folder
@@ -146,6 +147,7 @@ def environment(box: Path, control: Path, seed: int) -> dict[str, str]:
         **{key: os.environ[key] for key in kept if key in os.environ},
         # A checkout that is not installed; an installed package is found anyway.
         **({} if _is_library(parent) else {"PYTHONPATH": parent}),
+        GRADING: "1",
         "HOME": str(box / "home"),
         "USERPROFILE": str(box / "home"),
         "TMPDIR": str(box / "tmp"),

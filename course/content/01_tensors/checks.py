@@ -4,6 +4,7 @@ import numpy as np
 
 import tinygrad_course as tg
 from course.checks import Exercise
+from course.forms import number, shape_and_dtype
 
 
 def entries(answer, *names):
@@ -19,6 +20,7 @@ predict_constructors = Exercise(
     title="Predict what the constructors make",
     points=7,
     difficulty=1,
+    form=shape_and_dtype(),
     hints=(
         "`Tensor` and the other capital names take whole numbers for sizes, a list for data.",
         "`tensor` takes data only, and looks for its type there. One float makes all floats.",
@@ -197,6 +199,7 @@ predict_sharing = Exercise(
     title="Predict what the array holds",
     points=9,
     difficulty=2,
+    form=number(),
     hints=(
         "Ask of each line: does it write into memory that is there, or give a name to something "
         "new?",

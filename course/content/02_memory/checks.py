@@ -2,15 +2,12 @@
 
 import tinygrad_course as tg
 from course.checks import Exercise
+from course.forms import shape
 
 
 def entries(answer, *names):
     """Those entries of a dict that a learner gave."""
     return {name: answer[name] for name in names}
-
-
-def sizes(rng, count, low=1, high=5):
-    return tuple(int(n) for n in rng.integers(low, high, size=count))
 
 
 # --- The place of an element ----------------------------------------------------------------------
@@ -39,10 +36,14 @@ def with_offset(answer, rng):
     return [answer((2,), (3,), 1), answer((0, 0), (4, 1), 7), answer((1, 1), (1, 4), 2)]
 
 
-@place_of.property("any tensor", points=3, draw=lambda st: st.integers(1, 4))
-def any_tensor(answer, rng, size):
-    x = tg.zeros(sizes(rng, size, 2, 4)).transpose(0, size - 1)
-    index = tuple(int(rng.integers(0, n)) for n in x.shape)
+def sizes_and_places(st):
+    return st.lists(st.tuples(st.integers(1, 4), st.integers(0, 3)), min_size=1, max_size=4)
+
+
+@place_of.property("any tensor", points=3, draw=sizes_and_places)
+def any_tensor(answer, rng, axes):
+    x = tg.zeros(*(n for n, _ in axes)).transpose(0, -1)
+    index = tuple(place % n for (_, place), n in zip(axes, x.shape, strict=True))
     return {
         "given": f"index {index}, stride {x.stride()}, offset 5",
         "place": answer(index, x.stride(), 5),
@@ -71,10 +72,13 @@ def small_shapes(answer, rng):
     return [tuple(answer((4,))), tuple(answer((2, 3)))]
 
 
-@row_major.property("any shape", points=4, draw=lambda st: st.integers(1, 5))
-def any_shape(answer, rng, size):
-    shape = sizes(rng, size)
-    return {"given": repr(shape), "stride": tuple(answer(shape))}
+def shapes(st):
+    return st.lists(st.integers(1, 4), min_size=1, max_size=5).map(tuple)
+
+
+@row_major.property("any shape", points=4, draw=shapes)
+def any_shape(answer, rng, shape):
+    return tuple(answer(shape))
 
 
 @row_major.case("axes of size 1, and no axis", points=3)
@@ -110,9 +114,13 @@ def not_contiguous(answer):
     return {repr(g): bool(answer(*g)) for g in geometries}
 
 
-@contiguous.property("views of a tensor", points=4, draw=lambda st: st.integers(1, 4))
-def of_views(answer, rng, size):
-    x = tg.zeros(sizes(rng, size + 1, 1, 4))
+def larger_shapes(st):
+    return st.lists(st.integers(1, 3), min_size=2, max_size=4).map(tuple)
+
+
+@contiguous.property("views of a tensor", points=4, draw=larger_shapes)
+def of_views(answer, rng, shape):
+    x = tg.zeros(shape)
     views = {
         "x": x,
         "x.transpose(0, -1)": x.transpose(0, -1),
@@ -135,6 +143,7 @@ predict_strides = Exercise(
     title="Predict strides",
     points=9,
     difficulty=2,
+    form=shape("error"),
     hints=(
         "`x` has the stride (6, 1). Which of the operations move strides, which multiply one, "
         "which leave one out, and which begin afresh?",
@@ -221,12 +230,16 @@ def in_front(answer, rng):
     ]
 
 
-@expand_geometry.property("any shape", points=3, draw=lambda st: st.integers(1, 4))
-def any_expansion(answer, rng, size):
-    shape = sizes(rng, size, 1, 3)
-    x = tg.zeros(shape).transpose(0, size - 1)
-    target = tuple(4 if n == 1 and rng.random() < 0.7 else n for n in x.shape)
-    target = (*sizes(rng, int(rng.integers(0, 3))), *target)
+def old_and_new_sizes(st):
+    axes = st.lists(st.tuples(st.integers(1, 2), st.integers(1, 4)), min_size=1, max_size=4)
+    return st.tuples(axes, st.lists(st.integers(1, 4), max_size=2))
+
+
+@expand_geometry.property("any shape", points=3, draw=old_and_new_sizes)
+def any_expansion(answer, rng, example):
+    axes, front = example
+    x = tg.zeros(*(n for n, _ in axes)).transpose(0, -1)
+    target = (*front, *(new if n == 1 else n for n, (_, new) in zip(x.shape, axes, strict=True)))
     given = f"shape {tuple(x.shape)}, stride {x.stride()}, sizes {target}"
     return {"given": given, "result": attempted(answer, tuple(x.shape), x.stride(), target)}
 
@@ -273,11 +286,17 @@ def of_matrix(answer, rng):
     return [attempted(answer, (4, 6), (6, 1), 0, 2, 1), attempted(answer, (4, 6), (6, 1), 1, 3, 3)]
 
 
-@unfold_geometry.property("any tensor", points=3, draw=lambda st: st.integers(1, 4))
-def any_unfold(answer, rng, size):
-    x = tg.zeros(sizes(rng, size, 3, 7)).transpose(0, size - 1)
-    dim = int(rng.integers(0, size))
-    width, step = int(rng.integers(1, x.shape[dim] + 1)), int(rng.integers(1, 4))
+def axes_and_windows(st):
+    axes = st.lists(st.integers(1, 6), min_size=1, max_size=3)
+    return st.tuples(axes, st.integers(0, 2), st.integers(0, 5), st.integers(1, 3))
+
+
+@unfold_geometry.property("any tensor", points=3, draw=axes_and_windows)
+def any_unfold(answer, rng, example):
+    axes, dim, width, step = example
+    x = tg.zeros(*axes).transpose(0, -1)
+    dim %= len(axes)
+    width = 1 + width % x.shape[dim]
     given = f"shape {tuple(x.shape)}, stride {x.stride()}, dim {dim}, size {width}, step {step}"
     return {
         "given": given,

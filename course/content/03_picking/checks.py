@@ -2,6 +2,7 @@
 
 import tinygrad_course as tg
 from course.checks import Exercise
+from course.forms import plain_value
 
 
 def entries(answer, *names):
@@ -61,10 +62,13 @@ def none_of_some(answer, rng):
     return counted(answer, tg.tensor([3, 1, 3]), 6)
 
 
-@count_classes.property("any labels", points=3, draw=lambda st: st.integers(1, 4))
-def any_labels(answer, rng, size):
-    labels = places(rng, size + 1, 2 * size)
-    return counted(answer, tg.cat([labels, labels]), size + 1)
+def lists_of_labels(st):
+    return st.lists(st.integers(0, 3), min_size=1, max_size=8)
+
+
+@count_classes.property("any labels", points=3, draw=lists_of_labels)
+def any_labels(answer, rng, labels):
+    return counted(answer, tg.tensor(labels), 4)
 
 
 # --- Predict: what is picked ----------------------------------------------------------------------
@@ -75,6 +79,7 @@ predict_gather = Exercise(
     title="Predict what is picked",
     points=7,
     difficulty=1,
+    form=plain_value("error"),
     hints=(
         "The result of `gather` has the shape of its index. Write that shape down first, with "
         "empty boxes.",
@@ -325,9 +330,14 @@ def square(answer, rng):
     return apart(answer, whole(rng, 3, 3), whole(rng, 3, 3))
 
 
-@distances.property("any sizes", points=3, draw=lambda st: st.integers(1, 4))
-def any_sizes(answer, rng, size):
-    return apart(answer, whole(rng, size, 5 - size), whole(rng, 3, 5 - size))
+def three_sizes(st):
+    return st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))
+
+
+@distances.property("any sizes", points=3, draw=three_sizes)
+def any_sizes(answer, rng, example):
+    points, centres, coordinates = example
+    return apart(answer, whole(rng, points, coordinates), whole(rng, centres, coordinates))
 
 
 # --- Experiment: the largest array ----------------------------------------------------------------

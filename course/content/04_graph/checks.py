@@ -1,7 +1,9 @@
 """What the checks of lesson 04 try: flags, recorded steps and walks, on small graphs."""
 
 import tinygrad_course as tg
+from course import graphs
 from course.checks import Exercise
+from course.forms import choice
 
 # --- Graphs to try things on ----------------------------------------------------------------------
 
@@ -27,20 +29,6 @@ def reads(label, *steps):
     return Step(label, tuple((step, 0) for step in steps))
 
 
-def in_words(root):
-    """The edges of a graph, a line for each step that reads something."""
-    lines, found = [], [root]
-    for node in found:
-        names = []
-        for child, _ in node.next_functions:
-            names.append("None" if child is None else child.label)
-            if child is not None and child not in found:
-                found.append(child)
-        if names:
-            lines.append(f"{node.label} reads {', '.join(names)}")
-    return "\n".join(lines)
-
-
 def entries(answer, *names):
     """Those entries of a dict that a learner gave."""
     return {name: answer[name] for name in names}
@@ -54,6 +42,7 @@ predict_flags = Exercise(
     title="Predict requires_grad and is_leaf",
     points=7,
     difficulty=1,
+    form=choice((True, True), (True, False), (False, True), (False, False)),
     hints=(
         "First `requires_grad`: does one of the inputs require a gradient, and can the result "
         "have slopes at all?",
@@ -229,11 +218,11 @@ repair_evaluate = Exercise(
 def evaluated(answer, rng, count, enabled=True):
     """The result, whether the model's steps were recorded, and what is left behind."""
     weight = tg.tensor(2.0, requires_grad=True)
-    outputs = []
+    seen = graphs.Watched()
 
     def model(x):
-        outputs.append(x * weight)
-        return outputs[-1]
+        with seen:
+            return x * weight
 
     sizes = [2 + i for i in range(count)]
     batches = [[tg.tensor(rng.standard_normal(n)) for _ in range(2)] for n in sizes]
@@ -243,7 +232,7 @@ def evaluated(answer, rng, count, enabled=True):
     return {
         "kind of result": "float" if isinstance(result, float) else type(result).__name__,
         "result": float(result),
-        "the model's steps were recorded": any(out.requires_grad for out in outputs),
+        "recorded of the model": seen.recorded,
         "recording is on afterwards": after,
         "the weight requires a gradient": weight.requires_grad,
     }
@@ -285,7 +274,7 @@ nodes_of = Exercise(
 
 
 def walked(answer, root):
-    return {"given": in_words(root), "nodes": sorted(node.label for node in answer(root))}
+    return {"given": graphs.edges(root), "nodes": sorted(node.label for node in answer(root))}
 
 
 @nodes_of.case("a chain", points=1)
@@ -305,12 +294,9 @@ def with_none(answer, rng):
     return [walked(answer, root), list(answer(None))]
 
 
-@nodes_of.property("any graph", points=1, draw=lambda st: st.integers(1, 6))
-def any_graph(answer, rng, size):
-    nodes = [Step("leaf")]
-    for number in range(size):
-        picked = rng.integers(0, len(nodes), size=rng.integers(1, 4))
-        nodes.append(reads(f"n{number}", *(nodes[i] for i in picked)))
+@nodes_of.property("any graph", points=1, draw=graphs.steps)
+def any_graph(answer, rng, steps):
+    nodes = graphs.built(steps, Step("leaf"), lambda n, read: reads(f"n{n}", *read))
     return walked(answer, nodes[-1])
 
 

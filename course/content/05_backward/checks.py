@@ -9,7 +9,9 @@ import warnings
 import numpy as np
 
 import tinygrad_course as tg
+from course import graphs
 from course.checks import Exercise
+from course.forms import choice, number, order
 
 # --- Graphs to try things on ----------------------------------------------------------------------
 
@@ -23,31 +25,17 @@ class Node:
         self.slopes = slopes
 
 
-def random_graph(rng, size):
-    """A root over `size` steps, each reading one to three earlier ones, now and then one twice."""
-    nodes = [Node("leaf")]
-    for number in range(size):
-        picked = rng.integers(0, len(nodes), size=rng.integers(1, 4))
-        slopes = tuple(float(slope) for slope in rng.integers(-3, 4, size=len(picked)))
-        nodes.append(Node(f"n{number}", *(nodes[i] for i in picked), slopes=slopes))
+def graph_of(rng, steps):
+    """A root over the steps of an example, with slopes of its own."""
+
+    def node(number, read):
+        slopes = tuple(float(slope) for slope in rng.integers(-3, 4, size=len(read)))
+        return Node(f"n{number}", *read, slopes=slopes)
+
+    nodes = graphs.built(steps, Node("leaf"), node)
     read = {child for node in nodes for child, _ in node.next_functions}
     unread = [node for node in nodes if node not in read]
     return Node("root", *unread, slopes=tuple(1.0 + i for i in range(len(unread))))
-
-
-def in_words(root):
-    """The edges of a graph, a line for each node that reads something; slopes in brackets."""
-    lines, found = [], [root]
-    for node in found:
-        parts = []
-        for place, (child, _) in enumerate(node.next_functions):
-            slope = f" ({node.slopes[place]:g})" if node.slopes else ""
-            parts.append("None" if child is None else child.label + slope)
-            if child is not None and child not in found:
-                found.append(child)
-        if parts:
-            lines.append(f"{node.label} reads {', '.join(parts)}")
-    return "\n".join(lines)
 
 
 def normal(rng, *shape, requires_grad=True):
@@ -64,6 +52,7 @@ predict_next = Exercise(
     title="Predict which step runs next",
     points=4,
     difficulty=1,
+    form=order("a", "b", "c", "d", "loss"),
     hints=(
         "Start with the loss. Which steps read `d`? Which read `a`?",
         "A step may run when every step that read its value has run. `a` was read three times.",
@@ -107,33 +96,8 @@ topological_order = Exercise(
 )
 
 
-def describe_order(root, order, name):
-    """What can be said about an order that is the same for every right one."""
-    # The answer's sequence is read once, and only to find our own nodes: what it holds could look
-    # different at each reading.
-    own, found = {id(root): root}, [root]
-    for node in found:
-        for child, _ in node.next_functions:
-            if child is not None and id(child) not in own:
-                own[id(child)] = child
-                found.append(child)
-    order = [own.get(id(node)) for node in list(order)]
-    if None in order:
-        return {"steps": "there is something in it that is no step of the graph"}
-    place = {}
-    for position, node in enumerate(order):
-        place.setdefault(id(node), position)
-    early = [
-        f"{name(child)} before {name(node)}"
-        for position, node in enumerate(order)
-        for child, _ in node.next_functions
-        if child is not None and place.get(id(child), position + 1) < position
-    ]
-    return {"steps": sorted(name(node) for node in order), "in the wrong order": sorted(early)}
-
-
 def try_order(answer, root):
-    return {"given": in_words(root), **describe_order(root, answer(root), lambda node: node.label)}
+    return {"given": graphs.edges(root), **graphs.order_of(root, answer(root))}
 
 
 @topological_order.case("one step, and a chain of three", points=1)
@@ -160,9 +124,9 @@ def constants(answer, rng):
     return try_order(answer, Node("loss", None, Node("a", x, None), x))
 
 
-@topological_order.property("any graph", points=2, draw=lambda st: st.integers(1, 12))
-def any_graph(answer, rng, size):
-    return try_order(answer, random_graph(rng, size))
+@topological_order.property("any graph", points=2, draw=graphs.steps)
+def any_graph(answer, rng, steps):
+    return try_order(answer, graph_of(rng, steps))
 
 
 @topological_order.case("a graph that the engine recorded", points=2)
@@ -170,7 +134,7 @@ def engine_graph(answer, rng):
     x, w = normal(rng, 3), normal(rng, 3)
     a = x * w
     loss = (a.tanh() * a + x).sum()
-    seen = describe_order(loss.grad_fn, answer(loss.grad_fn), lambda node: node.name())
+    seen = graphs.order_of(loss.grad_fn, answer(loss.grad_fn))
     return {"given": "a = x * w, loss = (a.tanh() * a + x).sum()", **seen}
 
 
@@ -330,14 +294,17 @@ def to_number(answer, rng):
     return try_sum(answer, numbered(rng, 2, 2), ())
 
 
-@unbroadcast.property(
-    "both sorts at once, any shapes", points=3, draw=lambda st: st.integers(1, 10)
-)
-def any_shapes(answer, rng, size):
-    shape = tuple(int(n) for n in rng.integers(1, 4, size=1 + size // 3))
-    repeated = tuple(int(rng.integers(2, 4)) if n == 1 and rng.random() < 0.7 else n for n in shape)
-    front = tuple(int(n) for n in rng.integers(1, 4, size=rng.integers(0, 3)))
-    return try_sum(answer, numbered(rng, *front, *repeated), shape)
+def shapes_and_repeats(st):
+    """For each axis its size in the value and, where that is 1, in the gradient; axes in front."""
+    axes = st.lists(st.tuples(st.integers(1, 2), st.integers(1, 3)), min_size=1, max_size=4)
+    return st.tuples(axes, st.lists(st.integers(1, 3), max_size=2))
+
+
+@unbroadcast.property("both sorts at once, any shapes", points=3, draw=shapes_and_repeats)
+def any_shapes(answer, rng, example):
+    axes, front = example
+    repeated = [more if n == 1 else n for n, more in axes]
+    return try_sum(answer, numbered(rng, *front, *repeated), tuple(n for n, _ in axes))
 
 
 # --- Predict: backward twice ----------------------------------------------------------------------
@@ -348,6 +315,12 @@ predict_twice = Exercise(
     title="Predict what a second backward does",
     points=6,
     difficulty=2,
+    form={
+        "x.grad": number(None),
+        "y.grad": number(None),
+        "third x * x": choice("runs", "RuntimeError"),
+        "second x + x": choice("runs", "RuntimeError"),
+    },
     hints=(
         "The slope of `x * x` at 3 is 6. What does backward do with a leaf's gradient that is "
         "already there?",
@@ -419,12 +392,10 @@ def some_steps(answer, rng):
 
 @repair_training.case("the losses hold no graph", points=3)
 def plain_losses(answer, rng):
-    _, losses = train_line(answer, rng, 3)
+    with graphs.Watched() as seen:
+        _, losses = train_line(answer, rng, 3)
     # The first loss comes before any step, so it says nothing of how the steps are made.
-    return {
-        "first loss": float(losses[0]),
-        "hold a graph": [getattr(loss, "grad_fn", None) is not None for loss in losses],
-    }
+    return {"first loss": float(losses[0]), "nodes still held": seen.alive()}
 
 
 # --- Your own backward ----------------------------------------------------------------------------

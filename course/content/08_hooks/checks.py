@@ -8,7 +8,9 @@ reports are compared.
 import numpy as np
 
 import tinygrad_course as tg
+from course import graphs
 from course.checks import Exercise
+from course.forms import number, order
 from tinygrad_course import nn
 
 
@@ -26,6 +28,7 @@ predict_hooks = Exercise(
     title="Predict what hooks do to a gradient",
     points=5,
     difficulty=1,
+    form=number(),
     hints=(
         "`y` is 4, so the gradient that arrives at `y` is 8. The first hook gets it, and the "
         "second one gets what the first returned.",
@@ -214,15 +217,14 @@ def each_name(answer, rng):
 def nothing_left(answer, rng):
     net = small_net()
     maps = answer(net, ["0", "3"], normal(rng, 1, 3))
-    kept = [module._module_hooks for module in net.modules()]
-    count = sum(hooks is not None and not hooks.empty for hooks in kept)
-    return {"a dict is returned": isinstance(maps, dict), "modules with hooks": count}
+    return {"a dict is returned": isinstance(maps, dict), "modules with hooks": graphs.hooked(net)}
 
 
 @feature_maps.case("the maps hold no graph", points=2)
 def no_graph(answer, rng):
-    maps = answer(small_net(), ["3"], normal(rng, 1, 3))
-    return {name: value.requires_grad for name, value in maps.items()}
+    with graphs.Watched() as seen:
+        maps = answer(small_net(), ["3"], normal(rng, 1, 3))
+    return {"names": list(maps), "nodes still held": seen.alive()}
 
 
 @feature_maps.case("a layer that changes its input in place", points=3)
@@ -239,6 +241,14 @@ predict_firing = Exercise(
     title="Predict who is called when",
     points=6,
     difficulty=2,
+    form=order(
+        "inner after",
+        "inner backward",
+        "inner before",
+        "outer after",
+        "outer backward",
+        "outer before",
+    ),
     hints=(
         "The inner module is called by the forward of the outer one, so all that belongs to that "
         "call lies between the outer's two forward hooks.",
@@ -323,10 +333,15 @@ def equal(answer, rng):
     return drawn(answer, tg.zeros(4), 1, 1.0)
 
 
-@score_gradient.property("any logits, any reward", points=3, draw=lambda st: st.integers(1, 6))
-def any_draw(answer, rng, size):
-    reward = round(float(rng.standard_normal()) * 3, 2)
-    return drawn(answer, normal(rng, size + 1), int(rng.integers(size + 1)), reward)
+def draws(st):
+    logits = st.lists(st.integers(-4, 4), min_size=2, max_size=6)
+    return st.tuples(logits, st.integers(0, 5), st.integers(-8, 8))
+
+
+@score_gradient.property("any logits, any reward", points=3, draw=draws)
+def any_draw(answer, rng, example):
+    logits, action, reward = example
+    return drawn(answer, tg.tensor(logits) / 2, action % len(logits), reward / 4)
 
 
 @score_gradient.case("large logits", points=2)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from course.checks import Exercise
+from course.forms import shape
 
 double = Exercise(
     "double",
@@ -47,6 +48,7 @@ predict = Exercise(
     title="Predict a shape",
     points=2,
     difficulty=1,
+    form=shape(),
     hints=("What does T do?", "It swaps.", "Two axes, swapped."),
 )
 
