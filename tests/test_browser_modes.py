@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from course.progress import Predictions, read_progress
 from tests.browser import (
     CHROMIUM,
     chromium,
@@ -46,6 +46,7 @@ view = GraphView(loss, names, reference=h.sum(), reference_params=names)
 view.pace = 0.05
 view
 """
+LESSON = "05_backward.ipynb"
 FAILING = """
 import tinygrad_course as tg
 from course.widget import GraphView
@@ -92,17 +93,18 @@ def requests() -> list[str]:
 @pytest.fixture(scope="module")
 def started(
     tmp_path_factory: pytest.TempPathFactory, requests: list[str]
-) -> Iterator[tuple[Any, str]]:
-    """A browser, and the address of a Notebook 7 server."""
-    cells = {"net.ipynb": [NETWORK], "fail.ipynb": [FAILING], "big.ipynb": BIG}
-    with jupyter(tmp_path_factory.mktemp("modes"), cells, "notebook") as (address, _):
+) -> Iterator[tuple[Any, str, Path]]:
+    """A browser, the address of a Notebook 7 server, and the workspace that it serves."""
+    cells = {LESSON: [NETWORK], "fail.ipynb": [FAILING], "big.ipynb": BIG}
+    with jupyter(tmp_path_factory.mktemp("modes"), cells, "notebook") as (address, work):
+        read_progress(work).save()
         with chromium(requests) as context:
-            yield context, address
+            yield context, address, work
 
 
 @pytest.fixture(scope="module")
-def page(started: tuple[Any, str]) -> Any:
-    return run_in_notebook(*started, "net.ipynb")
+def page(started: tuple[Any, str, Path]) -> Any:
+    return run_in_notebook(*started[:2], LESSON)
 
 
 @pytest.fixture
@@ -208,7 +210,7 @@ def test_all_gradients_on_request(view: Any) -> None:
     expect(view.locator(".gv-gradients [data-row='2.bias']")).to_be_visible()
 
 
-def test_a_prediction_is_graded(view: Any) -> None:
+def test_a_prediction_is_graded_and_noted(view: Any, started: tuple[Any, str, Path]) -> None:
     view.click("[data-flip=predicting]")
     expect(view.locator(".gv-verdict")).to_contain_text("nothing to ask here")
     view.click("[data-step=next]")
@@ -224,6 +226,19 @@ def test_a_prediction_is_graded(view: Any) -> None:
     view.keyboard.press("Enter")
     expect(view.locator(".gv-verdict")).to_contain_text("0.weight has received 0 of 1")
     expect(view.locator(".gv-verdict")).to_contain_text("1 of 2 predictions were right")
+    assert read_progress(started[2]).predictions == {
+        LESSON.removesuffix(".ipynb"): Predictions(2, 1)
+    }
+
+
+def test_the_lesson_beside_is_linked(view: Any) -> None:
+    view.locator(".gv-left g.node[aria-label^='0.weight']").click()
+    link = view.locator(".gv-lesson a")
+    expect(link).to_have_attribute("href", LESSON)  # of leaves it is lesson 05, this very notebook
+    with view.context.expect_page() as opened:
+        link.click()
+    assert opened.value.url.endswith(f"/notebooks/{LESSON}")
+    opened.value.close()
 
 
 def test_differences_stand_on_both_sides_in_words(view: Any) -> None:
@@ -278,8 +293,8 @@ def test_axe_finds_nothing(view: Any) -> None:
 # ---------------------------------------------------------------- failures and size
 
 
-def test_a_failed_backward_is_shown_with_its_clash(started: tuple[Any, str]) -> None:
-    page = run_in_notebook(*started, "fail.ipynb")
+def test_a_failed_backward_is_shown_with_its_clash(started: tuple[Any, str, Path]) -> None:
+    page = run_in_notebook(*started[:2], "fail.ipynb")
     expect(page.locator(".gv-clashes")).to_contain_text("h += 1")
     page.click("[data-step=end]")
     status(page, "MulBackward0 (n2) fails")
@@ -289,9 +304,9 @@ def test_a_failed_backward_is_shown_with_its_clash(started: tuple[Any, str]) -> 
     page.close()
 
 
-def test_two_thousand_nodes_are_usable(started: tuple[Any, str]) -> None:
+def test_two_thousand_nodes_are_usable(started: tuple[Any, str, Path]) -> None:
     """Folded, as they are at first, and all of them drawn. The times are told, not judged."""
-    page = open_in_lab(*started, "big.ipynb")
+    page = open_in_lab(*started[:2], "big.ipynb")
     page.evaluate(RUN_CELL, 0)
     for number, (name, count) in enumerate((("folded", 5), ("all drawn", 2000)), 1):
         first = page.evaluate(RUN_CELL, number)
@@ -299,14 +314,13 @@ def test_two_thousand_nodes_are_usable(started: tuple[Any, str]) -> None:
         expect(view.locator("g.node[data-node]")).to_have_count(count)
         steps = [page.evaluate(STEP, number) for _ in range(5)]
         expect(view.locator(".gv-status")).to_contain_text("Step 5 of")
-        start = time.perf_counter()
         view.locator("input[type=search]").fill("leaf 400")
         page.keyboard.press("Enter")
-        expect(view.locator(".gv-panel [data-row=node]")).to_contain_text("leaf 400")
-        search = time.perf_counter() - start
+        expect(view.locator(".gv-panel [data-row=node]")).to_contain_text(
+            "leaf 400", timeout=30_000
+        )
         print(f"2,000 nodes, {name}: first paint {first:.0f} ms after the cell was run, "
-              f"a step {min(steps):.0f} to {max(steps):.0f} ms, a search {1000 * search:.0f} ms"
-              )  # fmt: skip
+              f"a step {min(steps):.0f} to {max(steps):.0f} ms")  # fmt: skip
     page.close()
 
 

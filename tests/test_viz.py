@@ -295,13 +295,18 @@ def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "graphviz", None)
     with pytest.raises(ImportError, match="pip install graphviz graphviz-pure"):
         viz.make_dot(leaf(2))
+    shown = viz.picture(leaf(2) * 2)._repr_html_()
+    assert "MulBackward0 (2,) float32 n1" in shown and "pip install graphviz" in shown
+    with pytest.raises(RuntimeError, match="pip install graphviz"):
+        viz.render(leaf(2) * 2, "svg")
 
 
 def test_without_any_program_there_is_the_outline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(viz.dot, "program_named", lambda name: None)
     x = leaf(2)
     shown = viz.picture(x * 2, {"x <1>": x})._repr_html_()
-    assert "pip install graphviz-pure" in shown and "x &lt;1&gt; (leaf) (2,) float32" in shown
+    assert "pip install graphviz graphviz-pure" in shown and "digraph {" in shown
+    assert "x &lt;1&gt; (leaf) (2,) float32" in shown
 
 
 # ---------------------------------------------------------------- picture and words

@@ -191,7 +191,7 @@ def test_json_says_what_the_graph_says() -> None:
 
 def test_without_a_program_files_of_text_remain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(viz.dot, "program_named", lambda name: None)
-    with pytest.raises(RuntimeError, match="pip install graphviz-pure"):
+    with pytest.raises(RuntimeError, match="pip install graphviz graphviz-pure"):
         viz.render(leaf(2) * 2, "png")
     assert viz.render(leaf(2) * 2, "dot").startswith(b"digraph")
 
@@ -217,6 +217,24 @@ def test_an_operation_missing() -> None:
     x = leaf(2)
     comparison = viz.compare(viz.trace(x.sum()), viz.trace((x * 2).sum()))
     assert "only in the reference: MulBackward0 (2,) float32" in str(comparison)
+
+
+def test_large_graphs_are_compared_by_what_differs() -> None:
+    """A thousand equal steps around one more operation, and then thousands that all differ."""
+
+    def chain(steps: int, more: str = "", other: str = "tanh") -> viz.Graph:
+        y = leaf(2)
+        for step in range(steps):
+            y = getattr(y * 2, other if step % 2 else "exp")()
+            if more and step == steps // 2:
+                y = getattr(y, more)()
+        return viz.trace(y)
+
+    one = viz.compare(chain(1000, "sigmoid"), chain(1000))
+    assert [one.mine[key].op for key in one.extra] == ["SigmoidBackward0"]
+    assert not one.missing and not one.changed and len(one.pairs) == 2002
+    other = viz.compare(chain(1000, other="sin"), chain(1001))
+    assert not other.equal and len(other.pairs) >= 2
 
 
 def test_another_shape_and_another_wiring() -> None:

@@ -211,6 +211,8 @@ def test_both_gradients_are_told_at_the_end() -> None:
         rows(view)["whole gradient"] == "[2, 2]" and rows(view)["gradient at step 0"] == "not yet"
     )
     assert dict(view.twin_panel)["whole gradient"] == "[3, 3]"
+    names = ["value", "reference value", "reference gradient"]
+    assert [each["name"] for each in view.heat] == names
 
 
 def test_a_reference_of_another_shape_has_no_gradient() -> None:

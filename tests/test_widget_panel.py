@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,40 @@ def test_large_values_travel_as_summaries() -> None:
 )
 def test_summary(array: Any, words: str) -> None:
     assert summary(array) == words
+
+
+def test_a_picture_of_thousands_is_stored_folded() -> None:
+    y = leaf(1.0)
+    for _ in range(300):
+        y = (y * leaf(1.0)).tanh()
+    view = GraphView(y, collapse="none", max_nodes=1000)
+    assert len(view.nodes) == 902
+    assert len(view._repr_mimebundle_()[0]["text/html"]) < 12_000 < len(view.svg)
+
+
+def test_the_lesson_is_linked_where_it_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    y, names = program()
+    view = GraphView(y, names)
+    view.selected = "h"
+    assert view.lesson and view.lesson_file == ""
+    (tmp_path / f"{view.lesson}.ipynb").touch()
+    view.selected = "x"
+    view.selected = "h"
+    assert view.lesson_file == f"{view.lesson}.ipynb"
+
+
+def test_what_backward_lets_go_of_is_told_from_then_on() -> None:
+    y, names = program()
+    view = GraphView(y, names)
+    view.selected = "h"
+    fires = view._replay.fired[view.selected]
+    view.step = fires - 1
+    assert "freed" not in rows(view)
+    view.step = fires
+    assert rows(view)["freed"] == f"backward() lets go of it in step {fires}"
 
 
 # ---------------------------------------------------------------- heat maps, memory, hooks

@@ -10,6 +10,7 @@ from typing import Any
 
 from tinygrad_course import viz
 
+from . import values
 from .replay import Replay
 from .shown import Shown
 from .story import Story
@@ -71,6 +72,14 @@ class Beside:
         gradients = {WHOLE: self.story.last}
         rows = self.story.panel(node, gradients, self.shown.members.get(node.id, [node.id]))
         return _with_difference(rows, self.there.get(node.id) or self.differs_there().get(node.id))
+
+    def heats(self, key: str) -> list[dict[str, Any]]:
+        """The heat maps of one of the reference's nodes."""
+        if (node := self.shown.find(key)) is None:
+            return []
+        value = None if node.tensor is None else node.tensor.numpy(force=True)
+        gradient = self.story.replay.adjoint(node.id, self.story.last).get(0)
+        return values.heats(reference_value=value, reference_gradient=gradient)
 
     def own_panel(self, key: str, rows: list[list[str]]) -> list[list[str]]:
         """The `rows` about one of the learner's nodes, with what differs."""

@@ -30,6 +30,11 @@ class Shown:
         """Folds what this graph has of `names`; nothing where it has none of them."""
         self.fold([name for name in names if name in self.foldable] or "none")
 
+    def stored(self) -> str | None:
+        """The drawing that a notebook stores: no larger than an ordinary one."""
+        small = len(self.folded.graph.nodes) <= viz.MAX_NODES
+        return self.svg if small else viz.svg(viz.fold(self.graph))
+
     @property
     def collapsed(self) -> list[str]:
         """What is folded, as `fold` takes it."""

@@ -188,6 +188,9 @@ class Story:
                      for b in node.borders]  # fmt: skip
             kept = "; ".join(saved_words(s) for s in node.saved)
             rows.append(["saved for backward", kept or "nothing"])
+            step = self.replay.fired.get(node.id, self.last + 1)
+            if kept and step <= min(gradients.values(), default=0):
+                rows.append(["freed", f"backward() lets go of it in step {step}"])
             rows += [["clash", text] for text in clashes(node)]
         if users := self.users[node.id]:
             rows.append(["used by", ", ".join(self.names[key] for key in users)])

@@ -33,6 +33,12 @@ def _values(array: Array) -> str:
     return np.array2string(array, separator=", ", formatter=formatter)
 
 
+def heats(**arrays: Array | None) -> list[dict[str, Any]]:
+    """The heat maps of the arrays that have one, named as they are here."""
+    maps = [heat(name.replace("_", " "), array) for name, array in arrays.items()]
+    return [each for each in maps if each is not None]
+
+
 def heat(name: str, array: Array | None) -> dict[str, Any] | None:
     """A heat map: at most 8 rows of 12 cells, each the mean of its part of the array, from -1 to 1
     of the largest magnitude; None for what has fewer than two values, or none that is finite."""

@@ -77,6 +77,7 @@ class GraphView(anywidget.AnyWidget):
     panel: traitlets.List[list[str]] = traitlets.List().tag(sync=True)
     heat: traitlets.List[dict[str, Any]] = traitlets.List().tag(sync=True)
     lesson = traitlets.Unicode("").tag(sync=True)
+    lesson_file = traitlets.Unicode("", help="Where it lies beside the notebook.").tag(sync=True)
     highlight = traitlets.Unicode("").tag(sync=True)
     twin_panel: traitlets.List[list[str]] = traitlets.List().tag(sync=True)
     twin_highlight = traitlets.Unicode("").tag(sync=True)
@@ -132,11 +133,11 @@ class GraphView(anywidget.AnyWidget):
 
     def _picture(self) -> str:
         """What is stored: an image with alternative text, and one of the reference."""
-        mine = viz.Picture(self.graph, None, self._shown.svg)._repr_html_()
+        mine = viz.Picture(self.graph, None, self._shown.stored())._repr_html_()
         if self._beside is None:
             return mine
         theirs = self._beside.shown
-        other = viz.Picture(theirs.graph, self._beside.label, theirs.svg)._repr_html_()
+        other = viz.Picture(theirs.graph, self._beside.label, theirs.stored())._repr_html_()
         return f"{mine}\n{other}\n<pre>{html.escape(self._beside.words)}</pre>"
 
     def get_state(self, key: Any = None, drop_defaults: bool = False) -> dict[str, Any]:
@@ -304,14 +305,16 @@ class GraphView(anywidget.AnyWidget):
             panel = self._story.panel(node, gradients, self._shown.members.get(node.id, [node.id]))
             gradient = self._replay.adjoint(node.id, step).get(0)
             value = None if node.tensor is None else node.tensor.numpy(force=True)
-            maps = [values.heat("value", value), values.heat("gradient", gradient)]
-            heat = [each for each in maps if each is not None]
+            heat = values.heats(value=value, gradient=gradient)
             lesson = "" if node.function is None else story.lesson(node)
         if beside is not None:
             self.twin_highlight = beside.shown.box(self.twin)
             self.twin_panel = beside.panel(self.twin)
+            heat += beside.heats(self.twin)
             panel = beside.own_panel(self.selected, panel)
         self.panel, self.heat, self.lesson = panel, heat, lesson
+        file = f"{lesson}.ipynb"
+        self.lesson_file = file if lesson and Path(file).is_file() else ""
 
     @traitlets.observe("search")
     def _find(self, change: Any = None) -> None:

@@ -6,10 +6,14 @@ nodes must also read from matched nodes. It compares structure, never values. Le
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import Any
 
 from .graph import Graph, Node
+
+LARGEST = 10**6  # pairs of nodes that are compared for the best match, which takes half a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ def compare(mine: Graph, reference: Graph) -> Comparison:
     a, b = [_token(n) for n in mine.nodes], [_token(n) for n in reference.nodes]
     extra: list[str] = []
     missing: list[str] = []
-    for what, i, i_end, j, j_end in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+    for what, i, i_end, j, j_end in _opcodes(a, b):
         here, there = mine.nodes[i:i_end], reference.nodes[j:j_end]
         if what == "equal" or (what == "replace" and len(here) == len(there)):
             for node, other in zip(here, there, strict=True):
@@ -77,6 +81,23 @@ def compare(mine: Graph, reference: Graph) -> Comparison:
             reads = " and ".join(names[e.source] for e in others[twin]) or "nothing"
             changed[key] = f"reads from other nodes; in the reference from {reads}"
     return Comparison(mine, reference, pairs, changed, tuple(extra), tuple(missing))
+
+
+def _opcodes(a: list[Any], b: list[Any]) -> Iterator[tuple[str, int, int, int, int]]:
+    """How `a` becomes `b`. What both begin and end with is taken off first: the best match takes
+    the time of the rest squared, so that thousands of nodes are matched by the rare ones only."""
+    shorter = min(len(a), len(b))
+    same = (at for at in range(shorter) if a[at] != b[at])
+    start = next(same, shorter)
+    ends = (at for at in range(shorter - start) if a[-1 - at] != b[-1 - at])
+    end = next(ends, shorter - start)
+    middle = a[start : len(a) - end], b[start : len(b) - end]
+    yield "equal", 0, start, 0, start
+    big = len(middle[0]) * len(middle[1]) > LARGEST
+    for what, *places in SequenceMatcher(None, *middle, autojunk=big).get_opcodes():
+        i, i_end, j, j_end = (start + place for place in places)
+        yield what, i, i_end, j, j_end
+    yield "equal", len(a) - end, len(a), len(b) - end, len(b)
 
 
 def _token(node: Node) -> tuple[object, ...]:

@@ -292,7 +292,7 @@ def laid_out(source: str, kind: str, timeout: float | None = None) -> bytes | No
 def svg(
     graph: Graph | Folded, rankdir: str = "TB", max_nodes: int = MAX_NODES, **options: Any
 ) -> str | None:
-    """The graph as an `<svg>` element, or None where no program can lay it out; `options` are those
+    """The graph as an `<svg>` element, or None where nothing can lay it out; `options` are those
     of `digraph`. Thousands of nodes with a leaf that all of them read could take minutes: when the
     layout isn't done after 20 s, the usual number of nodes is drawn and the others are counted.
     """
@@ -301,6 +301,8 @@ def svg(
         done = laid_out(digraph(graph, rankdir, max_nodes, **options).source, "svg", patience)
     except subprocess.TimeoutExpired:
         return svg(graph, rankdir, MAX_NODES, **options)
+    except ImportError:  # without the package graphviz there is no DOT to lay out
+        return None
     if done is None:
         return None
     text = done.decode().replace("\r\n", "\n")

@@ -17,7 +17,7 @@ from .graph import Graph, Params, trace
 from .words import describe, outline
 
 FORMATS = ("svg", "png", "dot", "json", "txt")
-NO_PROGRAM = "No program to draw with: pip install graphviz-pure"
+NO_PROGRAM = "No program to draw with: pip install graphviz graphviz-pure"
 
 
 class Picture:
@@ -82,7 +82,7 @@ def render(out: Any, format: str = "svg", params: Params = None, **options: Any)
         laid_out(digraph(graph, **options).source, format))  # fmt: skip
     if not drawn:
         raise RuntimeError(
-            f"there is no program that draws {format} here: pip install graphviz-pure"
+            f"there is no program that draws {format} here: pip install graphviz graphviz-pure"
         )
     return drawn
 

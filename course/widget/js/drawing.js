@@ -78,7 +78,7 @@ export class Drawing {
     this.svg = svg;
     this.canvas.setAttribute("aria-label", this.source.label());
     if (!svg) {
-      this.canvas.textContent = "There is no program to draw the graph with: pip install graphviz-pure";
+      this.canvas.textContent = "There is no program to draw the graph with: pip install graphviz graphviz-pure";
       return false;
     }
     // A wide graph shrinks with the cell, as far as its words stay legible; then it scrolls.

@@ -120,7 +120,7 @@ function render({ model, el: root }) {
     [showStep, ["step", "last", "status", "marks", "active"]],
     [showDrawing, ["svg", "reference"]],
     [showSelection, ["selected", "highlight", "twin", "twin_highlight"]],
-    [showPanel, ["panel", "twin_panel", "heat", "lesson"]],
+    [showPanel, ["panel", "twin_panel", "heat", "lesson", "lesson_file"]],
     [showQuestion, ["question", "verdict"]],
   ]) for (const trait of traits) watch[trait] = show;
   for (const [trait, show] of Object.entries(watch)) model.on(`change:${trait}`, show);

@@ -39,9 +39,8 @@ export const makePanels = (get, beside) => {
     heats.replaceChildren(...get("heat").map(heatMap));
     const name = get("lesson");
     lesson.hidden = !name;
-    // The lessons lie in one folder, so the one beside this notebook.
-    const link = { href: `${name}.ipynb`, target: "_blank", rel: "noopener" };
-    lesson.replaceChildren("Its lesson: ", el("a", link, name));
+    const href = get("lesson_file");
+    lesson.replaceChildren("Its lesson: ", href ? el("a", { href, target: "_blank", rel: "noopener" }, name) : name);
   };
   const showSums = () => {
     const rows = get("sums");
