@@ -15,6 +15,7 @@ import tinygrad_course as tg
 from tests import fake_cuda, kernel_shim
 from tests.parity.both import both
 from tinygrad_course import nn, optim, randn, zeros
+from tinygrad_course.optim import blocks
 from tinygrad_course.optim.flat import SMALL
 
 torch = pytest.importorskip("torch", reason="expected values come from PyTorch")
@@ -212,6 +213,22 @@ def test_on_the_pretended_device() -> None:
             optimizer = optim.Adam(ps)
             paths.append([take_step(optimizer, ps, step) for step in range(3)])
             assert together(optimizer) == 8
+    assert paths[0] == paths[1]
+
+
+@pytest.mark.parametrize("name, options", ROWS, ids=str)
+def test_large_parameters_in_blocks(name, options, monkeypatch) -> None:
+    monkeypatch.setattr(blocks, "BLOCK", 16)
+    paths = []
+    for large in (10, 1000):
+        monkeypatch.setattr(blocks, "LARGE", large)
+        tg.manual_seed(0)
+        ps = [nn.Parameter(randn(7, 9)), nn.Parameter(randn(9, 7).t())]
+        for p in ps:
+            p.detach().numpy()  # so that each moves alone
+        optimizer = getattr(optim, name)(ps, **options)
+        paths.append([take_step(optimizer, ps, step) for step in range(4)])
+        paths[-1].append([v.tolist() for p in ps for v in optimizer.state[p].values()])
     assert paths[0] == paths[1]
 
 

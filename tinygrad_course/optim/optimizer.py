@@ -21,6 +21,7 @@ from ..device import Array, device_of, xp_of
 from ..dtype import float32, float64, get_default_dtype
 from ..nn.module import clear_grad
 from ..ops.data import tensor as make_tensor
+from .blocks import blocks
 from .flat import Plan
 from .hooks import Hooks, with_hooks
 from .settings import require_one_way, required
@@ -170,7 +171,8 @@ class Optimizer(Hooks):
         if isinstance(grad, SparseTensor):
             self._update_rows(group, state, parameter._array, grad)
         else:
-            self._update(group, state, parameter._array, grad._array)
+            for part in blocks(state, parameter._array, grad._array):
+                self._update(group, *part)
         if state:
             self.state[parameter] = state
         parameter._bump()

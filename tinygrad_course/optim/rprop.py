@@ -68,13 +68,13 @@ class Rprop(Optimizer):
         agreement = xp.multiply(g, previous, out=step)  # its sign counts
         previous[...] = g
         agreed, turned = agreement > 0, agreement < 0
-        xp.putmask(previous, turned, 0)  # so that the step after a turn neither grows nor shrinks
+        xp.copyto(previous, 0, where=turned)  # so that the step after a turn neither grows nor shrinks
         step.fill(1)
-        xp.putmask(step, agreed, grow)
-        xp.putmask(step, turned, shrink)
+        xp.copyto(step, grow, where=agreed)
+        xp.copyto(step, shrink, where=turned)
         size *= step
         xp.clip(size, smallest, largest, out=size)
         xp.sign(previous, out=step)
-        xp.putmask(step, step != step, 0)  # a gradient that is no number moves nothing
+        xp.copyto(step, 0, where=step != step)  # a gradient that is no number moves nothing
         step *= size
         xp.subtract(x, step, out=x)
