@@ -7,7 +7,10 @@ This happens on import and not in a fixture, since these programs look when they
 
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
@@ -44,4 +47,20 @@ def pytest_report_header() -> str:
     reason = unavailable_reason()
     if reason is None:
         return "GPU: the tests marked cuda run on it"
-    return f"GPU: no GPU was used ({reason}); tests/fake_cuda.py stands in for CuPy"
+    return f"GPU: no GPU was used ({reason}); tests/fake_cuda stands in for CuPy"
+
+
+@pytest.fixture(params=["cuda-fake", pytest.param("cuda", marks=pytest.mark.cuda)])
+def device(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A device other than the CPU, by the name by which tensors are moved to it."""
+    import tinygrad_course as tg
+
+    from . import fake_cuda
+
+    if request.param == "cuda-fake":
+        with fake_cuda.pretended():
+            yield "cuda"
+        return
+    if reason := tg.cuda.unavailable_reason():
+        pytest.skip(f"no GPU: {reason}")
+    yield "cuda"

@@ -39,18 +39,6 @@ CROSSING = {
 NAMES = [name for name, rows in SAMPLES.items() if rows.values]
 
 
-@pytest.fixture(params=["cuda-fake", pytest.param("cuda", marks=pytest.mark.cuda)])
-def device(request) -> Iterator[str]:
-    """The name of a device other than the CPU, as tensors are moved to it."""
-    if request.param == "cuda-fake":
-        with fake_cuda.pretended():
-            yield "cuda"
-        return
-    if reason := tg.cuda.unavailable_reason():
-        pytest.skip(f"no GPU: {reason}")
-    yield "cuda"
-
-
 def tensors(value: Any) -> list[tg.Tensor]:
     return [t for t in flat(value) if isinstance(t, tg.Tensor)]
 

@@ -224,7 +224,8 @@ class LSTM(Recurrent, fn=""):
             return made
         a = _from_input(xp, x, w_ih, (b_ih, b_hh), 4)
         # One tanh for all gates: σ(x) = tanh(x / 2) / 2 + 1 / 2 for all but g.
-        half = xp.array([0.5, 0.5, 1, 0.5], x.dtype).reshape(4, 1, 1)
+        half = xp.full((4, 1, 1), 0.5, x.dtype)
+        half[2] = 1
         a *= half
         w = _stacked(w_hh, 4).transpose(0, 2, 1)
         w = xp.multiply(w, half, out=xp.empty(w.shape, w.dtype))
