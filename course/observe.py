@@ -21,6 +21,7 @@ MOST_PARTS = 100_000
 DEEPEST = 40
 KINDS = frozenset("?bhilqBHILQefd")
 """The NumPy dtypes that are data: booleans, integers and floats of 16 to 64 bits, by letter."""
+NAMES = frozenset(np.dtype(letter).name for letter in KINDS)
 
 
 class TooLarge(Exception):
@@ -187,8 +188,8 @@ def _is_array(parts: list[Any]) -> bool:
     if type(shape) is not list or not all(type(n) is int and n >= 0 for n in shape):
         return False
     try:
-        return np.dtype(dtype).char in KINDS and array_of(["array", dtype, shape, text]) is not None
-    except (TypeError, ValueError, binascii.Error):
+        return dtype in NAMES and array_of(["array", dtype, shape, text]) is not None
+    except (TypeError, ValueError, OverflowError, binascii.Error):
         return False
 
 

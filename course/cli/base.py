@@ -72,8 +72,11 @@ OneExerciseArgument = Annotated[
 
 
 def console() -> Console:
-    """Where tables go: colours where a terminal shows them and NO_COLOR is not set."""
-    return Console(highlight=False)
+    """Where tables go: colours where a terminal shows them and NO_COLOR is not set.
+
+    What is in brackets is text: a file may be called `[red]`.
+    """
+    return Console(highlight=False, markup=False, emoji=False)
 
 
 def chosen_workspace(chosen: Path | None) -> Path:

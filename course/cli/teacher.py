@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from course.cli.base import JsonOption, app, console
-from course.files import CourseError, write_atomic
+from course.files import CourseError, plain, write_atomic
 
 
 @app.command()
@@ -67,7 +67,7 @@ def grade(
         _print_rows(rows)
     for row in rows:
         if row.problem:
-            typer.echo(f"course: {row.problem}", err=True)
+            typer.echo(f"course: {plain(row.problem)}", err=True)
     problems = any(row.problem for row in rows)
     raise typer.Exit(2 if problems else 0 if all(row.perfect for row in rows) else 1)
 
@@ -144,10 +144,11 @@ def _print_rows(rows: list[Any]) -> None:
             typer.echo(row["feedback"] + "\n")
     table = Table("submission", "lesson", "points", "not right yet")
     for row in rows:
+        name = plain(row.file)
         if row.problem:
-            table.add_row(row.file, "", "–", "not graded")
+            table.add_row(name, "", "–", "not graded")
             continue
         wrong = [e["exercise"] for e in row.exercises if e["earned"] < e["points"]]
         points = f"{row.earned:g}/{row.points:g}{' late' if row.late else ''}"
-        table.add_row(row.file, row.lesson, points, ", ".join(wrong))
+        table.add_row(name, row.lesson, points, ", ".join(wrong))
     screen.print(table)

@@ -89,7 +89,9 @@ def grade_all(
                 if path is None:
                     exhausted = True
                     break
-                for row, submission in _opened(path, seed, reports, resume_seed, plan):
+                for row, submission in _opened(
+                    path, seed, reports, resume_seed, plan, roots or paths
+                ):
                     if submission is None:
                         done(row)
                     else:
@@ -111,10 +113,17 @@ def grade_all(
 
 
 def _opened(
-    path: Path, seed: int, reports: Reports | None, resume_seed: int | None, plan: Plan | None
+    path: Path,
+    seed: int,
+    reports: Reports | None,
+    resume_seed: int | None,
+    plan: Plan | None,
+    roots: list[Path],
 ) -> Iterator[tuple[Row, Submission | None]]:
     """The row of a file, with its submission where that is yet to be run."""
     try:
+        if path.is_symlink() and path not in roots:
+            raise CourseError(f"{path}: is a link to another file: the notebook itself is wanted")
         submission = read_submission(path)
         planned = plan.of(submission.lesson) if plan else None
     except CourseError as error:
@@ -147,8 +156,10 @@ def _judged(
         if lent:
             return verdicts, lent
         verdicts = with_lent(submission, seed, verdicts, again)
-    except (CourseError, OSError) as error:
-        row.problem = f"{row.file}: could not be graded: {error}"
+    except Exception as error:
+        # Whatever it was: the others go on, and this one has a line that says so.
+        what = str(error) if isinstance(error, CourseError | OSError) else repr(error)
+        row.problem = f"{row.file}: could not be graded: {what}"
         return None
     lesson = submission.lesson.name
     points = plan.lessons[lesson].points if plan else {v.exercise: v.points for v in verdicts}

@@ -166,8 +166,9 @@ def as_csv(rows: list[Row]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text that a spreadsheet does not take for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+    """Text on one line that a spreadsheet does not take for a formula, nor a part of it."""
+    text = " ".join(plain(text).split())
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "＝", "＋", "－", "＠")) else text
 
 
 def as_junit(rows: list[Row]) -> str:
@@ -193,6 +194,6 @@ def as_junit(rows: list[Row]) -> str:
             if exercise["earned"] < exercise["points"]:
                 message = f"{exercise['earned']:g} of {exercise['points']:g} points"
                 failure = ElementTree.SubElement(case, "failure", message=message)
-                failure.text = exercise["feedback"]
+                failure.text = plain(exercise["feedback"], 30_000)
     ElementTree.indent(root, " ")
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
