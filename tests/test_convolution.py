@@ -38,22 +38,29 @@ GEOMETRIES = [
     # Several rows at once: 4 of 4, and 3 of 6.
     pytest.param((6, 90), (5, 3), (1, 2), ((1, 1), (42, 43)), (1, 2), 2, id="tiles"),
     pytest.param((9, 9, 12), (4, 2, 1), (1, 1, 1), ((0, 0),) * 3, (1, 1, 1), 1, id="tall tiles"),
+    # Steps of 1: with as many outputs as inputs, the way back is a convolution, too.
+    pytest.param((7, 8), (2, 3), (1, 1), ((1, 0), (2, 1)), (1, 2), 2, id="turned"),
+    pytest.param(
+        (5, 4, 3), (1, 2, 3), (1, 1, 1), ((0, 0), (1, 1), (2, 2)), (3, 2, 1), 4, id="turned volumes"
+    ),
+    pytest.param((5, 6), (2, 1), (1, 1), ((2, 2), (0, 1)), (1, 1), 1, id="padded beyond"),
 ]
 
 
+@pytest.mark.parametrize("outputs", [4, 8])
 @pytest.mark.parametrize("size, kernel, stride, padding, dilation, groups", GEOMETRIES)
 def test_the_three_maps_of_a_convolution_are_adjoint(
-    size, kernel, stride, padding, dilation, groups
+    size, kernel, stride, padding, dilation, groups, outputs
 ) -> None:
     geometry = Geometry(stride, padding, dilation, groups)
     places = window_count(size, kernel, geometry)
-    x, w = draw(3, 4, *size), draw(8, 4 // groups, *kernel, seed=1)
-    g = draw(3, 8, *places, seed=2)
+    x, w = draw(3, 4, *size), draw(outputs, 4 // groups, *kernel, seed=1)
+    g = draw(3, outputs, *places, seed=2)
     y = convolution(x, w, None, places, geometry)
     expected = reference_convolution(np, x, w, geometry)
     np.testing.assert_allclose(y, expected, rtol=1e-10, atol=1e-12)
-    b = draw(8, seed=3)
-    shifted = expected + b.reshape(8, *[1] * len(size))
+    b = draw(outputs, seed=3)
+    shifted = expected + b.reshape(outputs, *[1] * len(size))
     np.testing.assert_allclose(convolution(x, w, b, places, geometry), shifted, rtol=1e-10)
     product = (y * g).sum()
     np.testing.assert_allclose((x * conv_input(g, w, None, size, geometry)).sum(), product)

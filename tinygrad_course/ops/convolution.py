@@ -121,6 +121,10 @@ def _write(xp, product, b, y):
 def _input_gradient(xp, g, w, b, size, geometry):
     if kernels.usable(g, w):
         return fused.input_gradient(g, w, b, size, geometry)
+    padding = _turned_padding(w, size, g.shape[2:], geometry)
+    if padding is not None:
+        w = _turned(xp, w, geometry.groups)
+        return _output(xp, g, w, b, size, geometry._replace(padding=padding))
     groups = geometry.groups
     n, o, *places = g.shape
     m, kernel, *there = tiles(xp, n, o // groups, w.shape[2:], places, geometry)
@@ -136,6 +140,27 @@ def _input_gradient(xp, g, w, b, size, geometry):
     if b is not None:
         x += _per_channel(b, x)
     return x
+
+
+def _turned(xp, w, groups):
+    """The kernels turned by 180°, from outputs to inputs: (O, C / groups, kh, kw) → (C, O / groups,
+    kh, kw)."""
+    o, c, *kernel = w.shape
+    w = w.reshape(groups, o // groups, c, *kernel).swapaxes(1, 2)
+    w = w.reshape(groups * c, o // groups, *kernel)
+    return xp.flip(w, tuple(range(2, w.ndim)))
+
+
+def _turned_padding(w, size, places, geometry):
+    """What must be around g for its convolution with the turned kernels to be the gradient of the
+    input; None where there is nothing that would do, or it is dearer than to add up columns."""
+    o, c, *kernel = w.shape
+    stride, around, dilation, groups = geometry
+    if max(stride) > 1 or o * math.prod(size) > 1.5 * c * groups * math.prod(places):
+        return None
+    each = zip(size, kernel, places, around, dilation, strict=True)
+    padding = tuple([(d * (k - 1) - first, n - p + first) for n, k, p, (first, _), d in each])
+    return padding if min(map(min, padding)) >= 0 else None
 
 
 @_in_single
