@@ -21,7 +21,7 @@ from ipywidgets.embed import embed_data
 import tinygrad_course as tg
 from course.widget import GraphView
 from tests.browser import CHROMIUM, chromium, expect, low_contrast, violations
-from tests.graphs import network
+from tests.graphs import leaf, network
 
 pytestmark = [
     pytest.mark.browser,
@@ -167,6 +167,24 @@ def test_everything_works_without_jupyterlab(served: Served) -> None:
     expect(page.locator(".gv-found-count")).to_have_text("1 of 1 found")
     page.evaluate("() => window.close()")
     assert page.evaluate("() => [...window.heard.values()].flat().length") == 0
+    page.close()
+    assert served.errors == []
+
+
+def test_any_name_is_shown_as_it_is_and_runs_nothing(served: Served) -> None:
+    x, w = leaf(1.0), leaf(2.0)
+    markup, odd = (
+        "<img src=x onerror=alert(1)></svg><script>alert(2)</script>",
+        '"é" & \\N 😀 {a|b}',
+    )
+    view = GraphView((x * w).sum(), {markup: x, odd: w})
+    page = served.page(_plain(view.get_state()), view)
+    for name in (markup, odd):
+        view_box = page.locator("g.node").filter(has_text=name)
+        expect(view_box).to_have_count(1)
+        view_box.click()
+        expect(page.locator("[data-row=node]")).to_contain_text(name)
+    assert page.locator("img, #view script").count() == 0
     page.close()
     assert served.errors == []
 

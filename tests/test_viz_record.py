@@ -209,6 +209,24 @@ def test_failed_forward_leaves_the_part_before_it() -> None:
     assert "lightsalmon" in viz.digraph(graph).source and "failed" in viz.describe(graph)
 
 
+@pytest.mark.parametrize(
+    ("op", "program"),
+    [
+        ("matmul", lambda x: x @ tg.ones(3)),
+        ("matmul", lambda x: tg.matmul(x, tg.ones(3))),
+        ("mm", lambda x: x.mm(x)),
+        ("getitem", lambda x: x[5]),
+        ("View", lambda x: x.reshape(3)),
+        ("Add", lambda x: x + tg.ones(3)),
+    ],
+)
+def test_what_failed_has_its_own_name(op: str, program: Any) -> None:
+    x = leaf(2)
+    with pytest.raises((RuntimeError, IndexError)), viz.record() as tape:
+        program(x)
+    assert tape.failure is not None and tape.failure.op == op
+
+
 def test_failed_forward_inside_modules() -> None:
     net = Net()
     with pytest.raises(RuntimeError), viz.record() as tape:

@@ -30,7 +30,8 @@ def cell(array: Array | None) -> str:
 
 def _values(array: Array) -> str:
     formatter: Any = {"float_kind": "{:.5g}".format, "bool": str}
-    return np.array2string(array, separator=", ", formatter=formatter)
+    # Rows as they are: whoever shows them knows how wide a line may be.
+    return np.array2string(array, separator=", ", formatter=formatter, max_line_width=10**6)
 
 
 def heats(**arrays: Array | None) -> list[dict[str, Any]]:

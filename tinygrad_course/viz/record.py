@@ -24,6 +24,7 @@ from ..tensor import written
 from .notes import Border, Scope, Write, line_text
 
 BACKWARD = Scope("backward pass", "create_graph=True")
+WRAPPERS = ("_operator", "call", "method")  # of the registry, around what has the name
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,9 @@ class record(OpHook):
             callee = frames[last + 1]  # the engine's function that the program called
             inside_op = (frame.f_locals.get("cls") for frame in frames[last + 1 :])
             ops = [cls for cls in inside_op if isinstance(cls, type) and issubclass(cls, GradFn)]
-            op = op or (op_name(ops[0]) if ops else callee.f_code.co_name.strip("_"))
+            called = [frame.f_code.co_name for frame in frames[last + 1 :]]
+            name = next((each for each in called if each not in WRAPPERS), called[0])
+            op = op or (op_name(ops[0]) if ops else name.strip("_"))
             for value in callee.f_locals.values():
                 several = value if isinstance(value, tuple | list) else (value,)
                 tensors |= {id(v): v for v in several if isinstance(v, Tensor)}

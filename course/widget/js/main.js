@@ -91,7 +91,8 @@ function render({ model, el: root }) {
   // ---------------------------------------------------------------- showing the state
 
   const showStep = once(() => {
-    status.textContent = get("status");
+    // Not the same words again, which a screen reader would say again.
+    if (status.textContent !== get("status")) status.textContent = get("status");
     player.showStep();
     mine.showStep();
   });
