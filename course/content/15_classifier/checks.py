@@ -62,108 +62,13 @@ for key in (
     predict_batches.case(key, points=1)(entry_of(key))
 
 
-# --- A loader -------------------------------------------------------------------------------------
-
-my_batches = Exercise(
-    "my-batches",
-    answer="batches",
-    title="A loader of your own",
-    points=8,
-    difficulty=2,
-    hints=(
-        "Make the order first: `list(range(len(dataset)))`, or `tg.randperm(len(dataset))"
-        ".tolist()` when `shuffle` is true. It is made anew in each pass.",
-        "Cut it: `for start in range(0, len(order), size)`, and `order[start : start + size]`. A "
-        "slice that reaches beyond the end is simply shorter.",
-        "Fetch the samples one by one, `[dataset[i] for i in places]`, and yield what `collate` "
-        "makes of the list.",
-        "`drop_last` leaves a batch out only when it is shorter than `size`. If the number is a "
-        "multiple of `size`, nothing is left out.",
-    ),
-)
-
-
-class Samples:
-    """A data set of pairs (i, -i) that notes which samples were asked for."""
-
-    def __init__(self, count):
-        self.count, self.asked = count, []
-
-    def __len__(self):
-        return self.count
-
-    def __getitem__(self, place):
-        place = int(place)
-        if not 0 <= place < self.count:
-            raise IndexError(place)
-        self.asked.append(place)
-        return tg.tensor(float(place)), tg.tensor(-place)
-
-
-def passed(answer, count, size, **options):
-    return [[x, y] for x, y in answer(Samples(count), size, **options)]
-
-
-@my_batches.case("in order", points=1)
-def in_order(answer, rng):
-    return passed(answer, 6, 3)
-
-
-@my_batches.case("a last batch that is short", points=1)
-def short_last(answer, rng):
-    return passed(answer, 7, 3)
-
-
-@my_batches.case("drop_last", points=2)
-def drop_last(answer, rng):
-    return {count: passed(answer, count, 3, drop_last=True) for count in (6, 7, 8, 2)}
-
-
-@my_batches.case("shuffled: each sample once, with its own label", points=2)
-def shuffled(answer, rng):
-    found = passed(answer, 23, 5, shuffle=True)
-    batches = [x.tolist() for x, _ in found]
-    values = [v for batch in batches for v in batch]
-    labels = [v for _, y in found for v in y.tolist()]
-    return {
-        "sizes": [len(x) for x, _ in found],
-        "samples": sorted(values),
-        "labels that belong to them": [-v for v in values] == labels,
-        "in another order": values != sorted(values),
-        "only neighbours in a batch": all(max(x) - min(x) < len(x) for x in batches),
-    }
-
-
-@my_batches.case("another order in each pass", points=1)
-def each_pass(answer, rng):
-    orders = []
-    for _ in range(2):
-        data = Samples(30)
-        sizes = [len(x) for x, _ in answer(data, 10, shuffle=True)]
-        orders.append(data.asked)
-    return {"sizes": sizes, "two different orders": orders[0] != orders[1]}
-
-
-@my_batches.case("batches as collate makes them, one at a time", points=1)
-def with_collate(answer, rng):
-    data, made = Samples(8), []
-
-    def collate(samples):
-        made.append(len(data.asked))
-        return [x.item() for x, _ in samples]
-
-    found = answer(data, 3, collate=collate)
-    first = next(iter(found))
-    return {"first": first, "samples fetched for it": made[:1], "all": len(data.asked) == 8}
-
-
 # --- The loop -------------------------------------------------------------------------------------
 
 train_epoch = Exercise(
     "train-epoch",
     answer="train_epoch",
     title="The loop of an epoch",
-    points=7,
+    points=9,
     difficulty=2,
     hints=(
         "`for i, (inputs, labels) in enumerate(loader):` and in it the five lines, in their order.",
@@ -198,12 +103,12 @@ def groups(answer, rng):
     return train_small(answer, rng, 6, 2)["means"]
 
 
-@train_epoch.case("a group that isn't full", points=1)
+@train_epoch.case("a group that isn't full", points=2)
 def not_full(answer, rng):
     return train_small(answer, rng, 7, 3)["means"]
 
 
-@train_epoch.case("a loader that gives each batch only once", points=1)
+@train_epoch.case("a loader that gives each batch only once", points=2)
 def a_stream(answer, rng):
     model, calls = nn.Linear(3, 4), []
 
@@ -225,7 +130,7 @@ confusion = Exercise(
     "confusion",
     answer="confusion",
     title="What is taken for what",
-    points=8,
+    points=10,
     difficulty=2,
     hints=(
         "`model(inputs).argmax(1)` is the predicted class of each sample. Go through labels and "
@@ -281,12 +186,12 @@ def several(answer, rng):
     return count_confusion(answer, rng, (4, 4, 1), 3)["matrix"]
 
 
-@confusion.case("evaluation mode, nothing recorded", points=2)
+@confusion.case("evaluation mode, nothing recorded", points=3)
 def quiet(answer, rng):
     return count_confusion(answer, rng, (2, 2), 3)
 
 
-@confusion.case("a model that was in evaluation mode stays there", points=1)
+@confusion.case("a model that was in evaluation mode stays there", points=2)
 def stays(answer, rng):
     return count_confusion(answer, rng, (2, 2), 3, training=False)
 
@@ -297,7 +202,7 @@ repair_epoch = Exercise(
     "repair-epoch",
     answer="one_epoch",
     title="Repair: three faults that run",
-    points=8,
+    points=10,
     difficulty=3,
     hints=(
         "Backward adds to the gradients that are there. Which line takes the old ones away?",
@@ -333,13 +238,13 @@ def alike(answer, rng):
     return [losses[0] for losses in run_epochs(answer, rng, 1, (4, 4, 1))["losses"]]
 
 
-@repair_epoch.case("examined in evaluation mode", points=2)
+@repair_epoch.case("examined in evaluation mode", points=3)
 def examined(answer, rng):
     parts = nn.BatchNorm1d(4), nn.ReLU()
     return run_epochs(answer, rng, 1, (4, 3), *parts)
 
 
-@repair_epoch.case("trained in training mode again", points=2)
+@repair_epoch.case("trained in training mode again", points=3)
 def trained_again(answer, rng):
     parts = nn.BatchNorm1d(4), nn.ReLU()
     return run_epochs(answer, rng, 3, (4, 2), *parts)
@@ -351,7 +256,7 @@ overfit = Exercise(
     "overfit",
     answer="found",
     title="Measure what learning by heart costs",
-    points=6,
+    points=8,
     difficulty=2,
     hints=(
         "`for network, _, _ in noisy_training(120):` gives the network after each epoch. Note its "
@@ -369,12 +274,12 @@ def best_epoch(found, rng):
     return number(found["best epoch"])
 
 
-@overfit.case("right at the best epoch", points=2)
+@overfit.case("right at the best epoch", points=3)
 def right_at_best(found, rng):
     return number(found["right at the best epoch"])
 
 
-@overfit.case("right at the end", points=2)
+@overfit.case("right at the end", points=3)
 def right_at_end(found, rng):
     return number(found["right after 120 epochs"])
 
@@ -385,7 +290,7 @@ take_over = Exercise(
     "take-over",
     answer="take_over",
     title="Take layers over and freeze them",
-    points=8,
+    points=10,
     difficulty=3,
     hints=(
         "`name.split('.')[0] in layers` says whether an entry belongs to one of the layers. "
@@ -438,12 +343,12 @@ def buffers(answer, rng):
     return take(answer, rng, ("conv10", "norm"))
 
 
-@take_over.case("what was frozen before stays frozen", points=1)
+@take_over.case("what was frozen before stays frozen", points=2)
 def frozen_before(answer, rng):
     return take(answer, rng, ("conv1",), frozen=("head",))
 
 
-@take_over.case("the saved state stays independent", points=2)
+@take_over.case("the saved state stays independent", points=3)
 def independent(answer, rng):
     model, state = small_net(rng), small_net(rng).state_dict()
     before = {name: value.clone() for name, value in state.items()}
@@ -453,32 +358,3 @@ def independent(answer, rng):
             parameter.zero_()
     changed = [name for name, value in before.items() if not tg.equal(value, state[name])]
     return {"left": len(left), "changed": changed, "keys": list(state)}
-
-
-# --- Predict: frozen ------------------------------------------------------------------------------
-
-predict_frozen = Exercise(
-    "predict-frozen",
-    answer="step",
-    title="Predict what a frozen layer does",
-    points=5,
-    difficulty=2,
-    hints=(
-        "Freezing says: no gradient for this parameter. What does the optimizer do with a "
-        "parameter that has none?",
-        "The running mean is no parameter. Who changes it, and when?",
-        "Batch norm writes its running statistics during the forward pass, in training mode, and "
-        "never asks about gradients.",
-    ),
-)
-
-
-def word_of(key):
-    def seen(answer, rng):
-        return str(answer[key]).strip().lower()  # None is as right as "None"
-
-    return seen
-
-
-for key in ("conv.weight", "norm.bias", "norm.running_mean", "head.weight", "conv.weight.grad"):
-    predict_frozen.case(key, points=1)(word_of(key))
