@@ -13,7 +13,7 @@
 #define __device__
 #define __shared__ static
 
-using std::exp, std::log, std::sqrt, std::tanh;
+using std::erf, std::exp, std::log, std::sqrt, std::tanh;
 
 struct Three { unsigned x, y, z; };
 static Three threadIdx, blockIdx, blockDim, gridDim;

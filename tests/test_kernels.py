@@ -22,6 +22,7 @@ import pytest
 import tinygrad_course as tg
 from tinygrad_course import kernels
 from tinygrad_course.kernels import (
+    avg_pool,
     columns,
     max_pool,
     norm,
@@ -31,6 +32,7 @@ from tinygrad_course.kernels import (
     steps,
 )
 from tinygrad_course.kernels.windows import on_volumes
+from tinygrad_course.ops import avg_pool as averages
 from tinygrad_course.ops import loss_classes as losses
 from tinygrad_course.ops import max_pool as pooling
 from tinygrad_course.ops import softmax as rows
@@ -40,7 +42,7 @@ from tinygrad_course.ops.windows import Windows
 
 from . import fake_cuda, kernel_shim
 
-MODULES = (columns, max_pool, norm, pointwise, recurrent, softmax, steps)
+MODULES = (avg_pool, columns, max_pool, norm, pointwise, recurrent, softmax, steps)
 TEXTS = {module.__name__.split(".")[-1]: module.KERNELS for module in MODULES}
 VARIANTS = [(dtype, wide) for dtype in kernels.REALS for wide in (False, True)]
 
@@ -185,16 +187,17 @@ def test_threads_wait_for_each_other() -> None:
 
 
 @runs_kernels
-@pytest.mark.parametrize("name", ["sigmoid", "tanh", "relu"])
+@pytest.mark.parametrize("name", ["sigmoid", "tanh", "relu", "gelu", "silu"])
 def test_activations(dtype, name) -> None:
     """In one launch each way, of arrays that no block of threads fits exactly, also of none."""
     for shape in ((1000,), (3, 5), (), (0, 2)):
         host = tg.tensor(np.asarray(3 * draw(*shape, dtype=dtype)), requires_grad=True)
         device = host.detach().cuda().requires_grad_()
         g = tg.tensor(np.asarray(draw(*shape, dtype=dtype, seed=1)))
-        here, on_device = getattr(host, name)(), g.cuda()
+        function = getattr(tg.nn.functional, name)
+        here, on_device = function(host), g.cuda()
         with fake_cuda.counting() as counts:
-            y = getattr(device, name)()
+            y = function(device)
             y.backward(on_device)
         close(y.detach()._array, here.detach().numpy())
         here.backward(g)
@@ -247,6 +250,22 @@ def test_max_pool(dtype, kernel, stride, padding, dilation, image) -> None:
         assert (cells.get() == places).all()
         g = draw(*y.shape, dtype=dtype, seed=1)
         close(max_pool.scatter(there(g), cells, windows), pooling._scatter(np, g, places, windows))
+
+
+@runs_kernels
+@pytest.mark.parametrize("kernel, stride, padding, dilation, image", WINDOWS_ON)
+def test_avg_pool(dtype, kernel, stride, padding, dilation, image) -> None:
+    inside = windows_of(kernel, stride, padding, (1,) * len(image), image)
+    hanging = inside._replace(size=tuple([n + 1 for n in inside.size]))  # as ceil_mode has them
+    for outer, windows, settings in itertools.product(
+        OUTER, (inside, hanging), [(True, None), (False, None), (True, 3)]
+    ):
+        x = draw(*outer, *image, dtype=dtype)
+        y = averages.AvgPool2d.fn(x, windows, *settings)
+        close(avg_pool.means(there(x), windows, *settings), y)
+        g = draw(*y.shape, dtype=dtype, seed=1)
+        dx = averages.AvgPoolSpread.fn(g, windows, *settings)
+        close(avg_pool.spread(there(g), windows, *settings), dx)
 
 
 GEOMETRIES = [

@@ -20,6 +20,27 @@ extern "C" __global__ void sigmoid_backward(
 extern "C" __global__ void tanh_backward(long long count, const real* g, const real* y, real* dx) {
     FOR_EACH dx[i] = g[i] * (1 - y[i] * y[i]);
 }
+extern "C" __global__ void silu(long long count, const real* x, real* y) {
+    FOR_EACH y[i] = x[i] / (1 + exp(-x[i]));
+}
+extern "C" __global__ void silu_backward(long long count, const real* g, const real* x, real* dx) {
+    FOR_EACH {
+        real s = 1 / (1 + exp(-x[i]));
+        dx[i] = g[i] * s * (1 + x[i] * (1 - s));
+    }
+}
+__device__ inline real normal_share(real x) {
+    return (real)0.5 * erf(x * (real)0.70710678118654752440) + (real)0.5;
+}
+extern "C" __global__ void gelu(long long count, const real* x, real* y) {
+    FOR_EACH y[i] = x[i] * normal_share(x[i]);
+}
+extern "C" __global__ void gelu_backward(long long count, const real* g, const real* x, real* dx) {
+    FOR_EACH {
+        real density = exp(x[i] * x[i] * (real)-0.5) * (real)0.39894228040143267794;
+        dx[i] = g[i] * (normal_share(x[i]) + x[i] * density);
+    }
+}
 extern "C" __global__ void relu_backward(long long count, const real* g, const real* y, real* dx) {
     FOR_EACH dx[i] = y[i] != 0 ? g[i] : 0;
 }

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..kernels import avg_pool as fused
+from ..kernels import usable
 from ..shape import as_int
 from .pointwise import in_single
 from .registry import Op, function
@@ -76,6 +78,8 @@ class AvgPool2d(Op, fn="", node="AvgPool2DBackward0"):
 
     def forward(ctx, xp, x, /, windows, count_include_pad, override):
         ctx.save(windows, count_include_pad, override)
+        if usable(x):
+            return fused.means(x, windows, count_include_pad, override)
         divisor = _divisor(xp, windows, count_include_pad, override)
         return in_single(xp, lambda xp, x: _divided(xp, _sums(xp, x, windows), divisor), x)
 
@@ -97,6 +101,8 @@ class AvgPoolSpread(Op, fn="", node="AvgPool2DBackwardBackward0"):
 
     def forward(ctx, xp, g, /, windows, count_include_pad, override):
         ctx.save(windows, count_include_pad, override)
+        if usable(g):
+            return fused.spread(g, windows, count_include_pad, override)
         divisor = _divisor(xp, windows, count_include_pad, override)
         return in_single(xp, lambda xp, g: _spread(xp, _divided(xp, g, divisor), windows), g)
 

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ..kernels.pointwise import alike, pointwise
 from ..shape import wrap_dim
 from .arguments import require_tensors
 from .broadcasting import Unary
@@ -28,14 +29,18 @@ from .special import Erf
 
 
 class Curve(Unary):
-    """y = f(x), where forward saves x and its parameters; dx = g·slope(x)."""
+    """y = f(x), where forward saves x and its parameters; dx = g·slope(x). `kernel` names the one
+    that a GPU has for it."""
 
     __slots__ = ()
 
     slope: ClassVar[Callable[..., Any]]
+    kernel: ClassVar[str] = ""
 
     def backward(ctx, g):
         x, *parameters = ctx.saved
+        if ctx.kernel and alike(g, x):
+            return pointwise(f"{ctx.kernel}_backward", g, x)
         if getattr(x, "_array", x).dtype != "float16":
             return g * ctx.slope(x, *parameters)
         return to_dtype(g * ctx.slope(to_dtype(x, "float32"), *parameters), "float16")
@@ -134,8 +139,12 @@ class Gelu(Curve, fn=""):
 
     __slots__ = ()
 
+    kernel = "gelu"
+
     def forward(ctx, xp, x, /):
         ctx.save(x)
+        if alike(x):
+            return pointwise("gelu", x)
         return _curved("gelu", xp, lambda xp, x: x * _normal_share(x), x)
 
     def slope(ctx, x):
@@ -174,12 +183,14 @@ class Silu(Curve, fn=""):
 
     __slots__ = ()
 
+    kernel = "silu"
+
     def forward(ctx, xp, x, /):
         def curve(xp, x):  # with all digits of small shares, unlike the fast sigmoid
             return x * xp.exp(xp.minimum(x, 0)) / (1 + xp.exp(-xp.abs(x)))
 
         ctx.save(x)
-        return _curved("silu", xp, curve, x)
+        return pointwise("silu", x) if alike(x) else _curved("silu", xp, curve, x)
 
     def slope(ctx, x):
         s = sigmoid(x)
