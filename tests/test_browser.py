@@ -75,7 +75,9 @@ tg.viz.picture(loss, names)
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """JupyterLab on a free port: its address and the folder that it serves."""
-    with jupyter(tmp_path_factory.mktemp("lab"), {"graph.ipynb": CELLS}) as served:
+    with jupyter(
+        tmp_path_factory.mktemp("lab"), {"graph.ipynb": CELLS, "03_picking.ipynb": []}
+    ) as served:
         yield served
 
 

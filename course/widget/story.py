@@ -112,6 +112,13 @@ class Story:
             rows.append([where, cell(m.value), cell(sums.get(m.output)), came])
         return rows
 
+    def arrows(self, number: int, folded: Folded) -> list[str]:
+        """The arrows on which the step sends gradients back, by the boxes at their ends."""
+        current, home = self.step(number), folded.home
+        if current is None:
+            return []
+        return [f"{home[m.target]}->{home[key]}" for key in current.nodes for m in current.sent]
+
     def marks(self, number: int, folded: Folded) -> dict[str, str]:
         """A short word at each box that something has happened to."""
         marks: dict[str, str] = {}
@@ -147,7 +154,17 @@ class Story:
         rows = [[self.names[key], self.gradient(self.graph[key], number)] for key in keys[:most]]
         return rows + ([["...", f"{len(keys) - most} more"]] if len(keys) > most else [])
 
-    # ---------------------------------------------------------------- one node
+    # ---------------------------------------------------------------- nodes
+
+    def find(self, text: str) -> list[str]:
+        """The ids of the nodes whose name, kind, shapes, module or line holds `text`."""
+        wanted = text.strip().lower()
+        found = []
+        for node in self.graph.nodes:
+            words = (self.names[node.id], node.role, node.signature, node.module, node.line)
+            if wanted in " ".join(words).lower():
+                found.append(node.id)
+        return found
 
     def panel(
         self, node: Node, gradients: Mapping[str, int], members: Sequence[str]

@@ -172,13 +172,7 @@ class GraphView(anywidget.AnyWidget):
 
     def find(self, text: str) -> list[str]:
         """The ids of the nodes whose name, kind, shapes, module or line holds `text`."""
-        wanted, names = text.strip().lower(), self._story.names
-        return [
-            node.id
-            for node in self.graph.nodes
-            if wanted
-            in f"{names[node.id]} {node.role} {node.signature} {node.module} {node.line}".lower()
-        ]
+        return self._story.find(text)
 
     def on_step(self, callback: Callable[[int], Any]) -> None:
         """Calls `callback(step)` whenever another step is shown."""
@@ -274,17 +268,12 @@ class GraphView(anywidget.AnyWidget):
         tale, step = self._story, self.step
         if change and change["name"] == "step" and self._steps[-1:] != [step]:
             self._steps = [*self._steps[-999:], step]
-        current = tale.step(step)
         with self.hold_sync():
             self.status = tale.status(step)
             self.sums = tale.sums(step)
             self._show_node()
             self.marks = tale.marks(step, self._shown.folded)
-            self.active = [
-                f"{self._shown.box(message.target)}->{self._shown.box(key)}"
-                for key in (current.nodes if current else ())
-                for message in (current.sent if current else ())
-            ]
+            self.active = tale.arrows(step, self._shown.folded)
             self.gradients = tale.gradients(step) if self.listing else []
             self.verdict = ""
             asked = (
