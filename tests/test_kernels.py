@@ -94,7 +94,7 @@ def nvrtc() -> Any:
             return ctypes.CDLL(name)
         except OSError:
             continue
-    pytest.skip("NVRTC is not installed: pip install '.[dev]', on Linux and Windows")
+    pytest.skip("NVRTC is not installed: pip install '.[dev]' on Linux")
 
 
 @pytest.mark.parametrize("arch", ["compute_70", "compute_90"])
