@@ -96,6 +96,7 @@ _OPTION = "--workspace FOLDER"
 
 def _extras() -> Iterator[Finding]:
     import tinygrad_course as tg
+    from course import limits
     from course.grade import landlock
 
     reason = tg.cuda.unavailable_reason()
@@ -105,6 +106,9 @@ def _extras() -> Iterator[Finding]:
         (reason or "can be used").splitlines()[0],
         'python -m pip install "tinygrad-course[cuda12]"' if reason else "",
     )
+    limited = limits.memory_can_be_limited()
+    says = "time and memory" if limited else "time alone: an answer can fill this system's memory"
+    yield Finding("limits", True if limited else None, says)
     wall = landlock.version()
     says = f"Landlock {wall}" if wall else "without Landlock: Python's own fence holds answers in"
     yield Finding("sandbox", True if wall else None, says)

@@ -1,11 +1,13 @@
 """Limits on how long a piece of code may run inside this process, and on how much memory it takes.
 
-Time is up by an alarm signal, so that works in the main thread of a POSIX system; memory is limited
-on Linux. Elsewhere code runs unlimited and the grader's own process limits have the last word.
-Lesson 00.
+Time is up by an alarm signal, and where there is none, as on Windows or in another thread, by a
+second thread that has Python raise the error. Memory is limited on Linux alone. Lesson 00.
 """
 
 import contextlib
+import ctypes
+import importlib.util
+import os
 import signal
 import sys
 import threading
@@ -13,6 +15,8 @@ import time
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
+
+_SIZE = "/proc/self/statm"
 
 
 class TimeUp(BaseException):
@@ -29,10 +33,46 @@ def time_limit(seconds: float) -> Iterator[None]:
     ...     sum(range(10))
     45
     """
-    if not hasattr(signal, "setitimer") or threading.current_thread() != threading.main_thread():
+    alarm = hasattr(signal, "setitimer")
+    with _by_alarm(seconds) if alarm and _in_main_thread() else _by_thread(seconds):
         yield
-        return
 
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() == threading.main_thread()
+
+
+@contextlib.contextmanager
+def _by_thread(seconds: float) -> Iterator[None]:
+    """The error reaches Python code at its next step, and a call of NumPy's when it comes back."""
+    target, done = threading.get_ident(), threading.Event()
+
+    def raise_there(kind: type[BaseException] | None) -> None:
+        error = None if kind is None else ctypes.py_object(kind)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(target), error)
+
+    def ring() -> None:
+        wait = seconds
+        while not done.wait(wait):
+            raise_there(TimeUp)
+            wait = 0.2
+
+    bell = threading.Thread(target=ring, daemon=True)
+    bell.start()
+    try:
+        yield
+    finally:
+        ringing = True
+        while ringing:
+            with contextlib.suppress(TimeUp):  # which may come in the middle of these lines
+                done.set()
+                bell.join()
+                raise_there(None)  # what was to be raised and has not been
+                ringing = False
+
+
+@contextlib.contextmanager
+def _by_alarm(seconds: float) -> Iterator[None]:
     rung = False
 
     def ring(number: int, frame: FrameType | None) -> None:
@@ -63,17 +103,21 @@ def time_limit(seconds: float) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, max(left, 0.001))
 
 
+def memory_can_be_limited() -> bool:
+    """Whether this system tells how much memory a process has, and lets it be limited."""
+    return importlib.util.find_spec("resource") is not None and os.path.exists(_SIZE)
+
+
 @contextlib.contextmanager
 def memory_limit(megabytes: int) -> Iterator[None]:
     """Have the body raise MemoryError once it asks for `megabytes` more than the process has."""
-    try:
-        import resource
-
-        with open("/proc/self/statm", encoding="ascii") as file:
-            pages = int(file.read().split()[0])
-    except (ImportError, OSError):
+    if not memory_can_be_limited():
         yield
         return
+    import resource
+
+    with open(_SIZE, encoding="ascii") as file:
+        pages = int(file.read().split()[0])
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     wanted = pages * resource.getpagesize() + megabytes * 2**20
     limits = [value for value in (soft, hard) if value != resource.RLIM_INFINITY]

@@ -200,8 +200,14 @@ def _supervise(
 
 
 def _end(group: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError, AttributeError):
-        os.killpg(group, signal.SIGKILL)
+    """End a process and those that it started."""
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+    else:  # Windows has no groups, but knows who started whom
+        command = ["taskkill", "/F", "/T", "/PID", str(group)]
+        with contextlib.suppress(OSError):
+            subprocess.run(command, capture_output=True, check=False)
 
 
 def _running(control: Path) -> dict[str, Any]:
