@@ -121,7 +121,6 @@ row(
         call(real(3), 0, given([0]), real(1), reduce="sum"),
         call(real(3), 0, given([0]), "a"),
     ),
-    syncs=True,
 )
 row(
     "Tensor.scatter_add",
@@ -129,7 +128,6 @@ row(
     call(real(2, 3, 2), 1, places(2, 2, 2, below=3), real(2, 3, 2, fixed=True)),
     call(real(3), 0, given([0, 2], "int32"), real(2)),
     bad=(*BAD_ALONG, call(real(3), 0, given([0]), 1.0)),
-    syncs=True,
 )
 row(
     "scatter_reduce",
@@ -151,7 +149,6 @@ row(
         call(real(3), 0, given([0]), real(1), "median"),
         call(real(3), 0, given([0]), real(1)),
     ),
-    syncs=True,
 )
 row(
     "Tensor.gather",
@@ -165,7 +162,6 @@ row(
         call(real(3), 0, given([3])),
         call(real(), 0, given([1])),
     ),
-    syncs=True,
 )
 row(
     "take_along_dim",
@@ -183,7 +179,6 @@ row(
         call(real(3, 4), given([[0]]), 2),
         call(real(), given(0), 0),
     ),
-    syncs=True,
 )
 row(
     "Tensor.index_select",
@@ -194,7 +189,6 @@ row(
         call(real(), 0, given([0, 0])),
         call(real(), 0, given([1])),
     ),
-    syncs=True,
 )
 row(
     "Tensor.index_add",
@@ -210,7 +204,6 @@ row(
         call(real(3), 0, given([[0]]), real(1)),
         call(real(3), 1, given([0]), real(1)),
     ),
-    syncs=True,
 )
 row(
     "index_copy",
@@ -232,7 +225,6 @@ row(
         call(real(3, 2), 0, given([0]), real(2)),
         call(real(3, 2), 2, given([0]), real(1, 2)),
     ),
-    syncs=True,
 )
 row(
     "index_fill",
@@ -251,7 +243,6 @@ row(
         call(real(3), 0, given([0]), "a"),
         call(real(3), 1, given([0]), 1),
     ),
-    syncs=True,
 )
 row(
     "take",
@@ -266,7 +257,6 @@ row(
         call(real(3, 4), given([0], "int32")),
         call(real(0), given([0])),
     ),
-    syncs=True,
 )
 row(
     "put",
@@ -283,7 +273,6 @@ row(
         call(real(0), given([0]), real(1)),
         call(real(3), given([0]), 1.0),
     ),
-    syncs=True,
 )
 
 # --- masks ----------------------------------------------------------------------------------------

@@ -24,7 +24,6 @@ row(
         call(given([1]), TABLE, padding_idx=-5),
     ),
     dtypes=False,
-    syncs=True,
 )
 row(
     "nn.functional.embedding_bag",

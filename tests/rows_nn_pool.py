@@ -180,17 +180,15 @@ row(
     "adaptive_avg_pool1d nn.functional.adaptive_avg_pool1d",
     *_SEQUENCES,
     bad=_NO_SEQUENCES,
-    syncs=True,
 )
-row("nn.functional.adaptive_avg_pool2d", *_IMAGES, bad=_NO_IMAGES, syncs=True)
-row("nn.functional.adaptive_avg_pool3d", *_VOLUMES, bad=_NO_VOLUMES, syncs=True)
-row("adaptive_max_pool1d", *_SEQUENCES, bad=_NO_SEQUENCES, syncs=True)
+row("nn.functional.adaptive_avg_pool2d", *_IMAGES, bad=_NO_IMAGES)
+row("nn.functional.adaptive_avg_pool3d", *_VOLUMES, bad=_NO_VOLUMES)
+row("adaptive_max_pool1d", *_SEQUENCES, bad=_NO_SEQUENCES)
 row(
     "nn.functional.adaptive_max_pool1d nn.functional.adaptive_max_pool1d_with_indices",
     *_SEQUENCES,
     call(real(2, 5), 2, True),
     bad=_NO_SEQUENCES,
-    syncs=True,
 )
 row(
     "nn.functional.adaptive_max_pool2d nn.functional.adaptive_max_pool2d_with_indices",
@@ -198,14 +196,12 @@ row(
     call(real(2, 5, 5), 2, return_indices=True),
     special(given([[[2.0, 2.0, 1.0, 1.0], [2.0, 2.0, 1.0, 1.0]]]), (1, 2), True),
     bad=_NO_IMAGES,
-    syncs=True,
 )
 row(
     "nn.functional.adaptive_max_pool3d nn.functional.adaptive_max_pool3d_with_indices",
     *_VOLUMES,
     call(real(2, 3, 3, 4), 2, True),
     bad=_NO_VOLUMES,
-    syncs=True,
 )
 
 # --- fractional steps -----------------------------------------------------------------------------
@@ -282,7 +278,6 @@ row(
         call(real(3, 2), _spots(3, 2, step=1), 2, output_size=(1, 2)),
         call(real(3, 2), _spots(3, 2, step=1), 2, padding=3),
     ),
-    syncs=True,  # looks at the places
 )
 row(
     "nn.functional.max_unpool2d",
@@ -300,7 +295,6 @@ row(
         call(real(1, 2, 2), given([[[1, 2], [9, 11]]]), 2, output_size=(4, 4, 4)),
         call(real(1, 0, 2, 2), places(1, 0, 2, 2, below=4), 2),
     ),
-    syncs=True,  # looks at the places
 )
 row(
     "nn.functional.max_unpool3d",
@@ -312,5 +306,4 @@ row(
         call(real(1, 2, 2), given([[[1, 2], [9, 11]]]), 2),
         call(real(1, 1, 2, 2), given([[[[1, 2], [9, 11]]]]), 2, stride=0),
     ),
-    syncs=True,  # looks at the places
 )

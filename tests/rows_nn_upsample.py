@@ -79,7 +79,6 @@ row(
         call(real(2, 3, 4, 5, 6, 7), 3),
     ),
     dtypes=False,
-    syncs=True,
 )
 row(
     "nn.functional.upsample",
@@ -87,13 +86,11 @@ row(
     call(real(1, 1, 3, 3), scale_factor=2, mode="bilinear", align_corners=True),
     bad=(call(real(1, 2, 3)),),
     dtypes=False,
-    syncs=True,
 )
 row(
     "nn.functional.upsample_nearest",
     call(real(1, 1, 3, 3), 5),
     bad=(call(real(3, 3), 2),),
-    syncs=True,
 )
 row(
     "nn.functional.upsample_bilinear",
@@ -101,5 +98,4 @@ row(
     call(real(1, 1, 3, 3), scale_factor=2),
     bad=(call(real(1, 3, 3), 2),),
     dtypes=False,
-    syncs=True,
 )

@@ -594,7 +594,6 @@ row(
         call(real(3, 4), 1, given([[-1]])),
         call(real(2, 3), 1, places(3, 2, below=3)),
     ),
-    syncs=True,
 )
 row(
     "scatter_add",
@@ -607,7 +606,6 @@ row(
         call(real(3), 0, given([1, 2]), real(1)),
         call(real(3, 3), 0, given([1]), real(1)),
     ),
-    syncs=True,
 )
 row(
     "index_select",
@@ -624,7 +622,6 @@ row(
         call(real(3), 1, given([0])),
         call(real(3, 3), 0, given([[0]])),
     ),
-    syncs=True,
 )
 row(
     "index_add",
@@ -637,7 +634,6 @@ row(
         call(real(3), 0, given([0, 1]), real(1)),
         call(real(3, 2), 0, given([0]), real(2, 2)),
     ),
-    syncs=True,
 )
 row(
     "masked_fill",

@@ -1,14 +1,11 @@
-"""Every operation on other devices: on a pretended CUDA device on any machine, on a real one where
-there is one.
+"""Every operation, layer and optimizer on other devices: on a pretended CUDA device on any machine,
+on a real one where there is one.
 
 The results must be those of the CPU, stay on the device, and get there without a copy through the
-host.
+host; `gpu/rows.py` says how.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,104 +13,36 @@ import pytest
 import tinygrad_course as tg
 
 from . import fake_cuda
-from .parity.calls import Made, flat, forms_of, perform
-from .samples import SAMPLES, Arg
-
-# What has to cross, and why; for all others no element may.
-CROSSING = {
-    "new": "made of data of the host",
-    "new_tensor": "made of data of the host",
-    "select": "a place that is a tensor decides on the window",
-    "tensor_split": "places that are a tensor decide on the windows",
-    "combinations": "the places are listed on the host",
-    "bincount": "the largest element decides on the size",
-    "histc": "the extremes decide on the bins",
-    "quantile": "made of numbers of the host",
-    "searchsorted": "a sorter is looked through first",
-    "multinomial": "random numbers are drawn on the host",
-    "unique": "how many differ decides on the size",
-    "unique_consecutive": "how many differ decides on the size",
-    "pdist": "the pairs are listed by their mask",
-    "nn.functional.pdist": "the pairs are listed by their mask",
-}
-NAMES = [name for name, rows in SAMPLES.items() if rows.values]
+from .gpu import rows
 
 
-def tensors(value: Any) -> list[tg.Tensor]:
-    return [t for t in flat(value) if isinstance(t, tg.Tensor)]
-
-
-def require_equal(there: Any, here: Any, case: str) -> None:
-    """The outcome on the device is that on the host, and lies on the device."""
-    if isinstance(here, Exception):
-        if "ZeroDivision" in str(here):
-            return  # a GPU isn't asked, neither by PyTorch: it would have to wait
-        assert type(there) is type(here), f"{case}: {there!r} instead of {here!r}"
-        return
-    assert not isinstance(there, Exception), f"{case}: {there!r}"
-    if not tensors(here):
-        assert there == here, case
-    for a, b in zip(tensors(there), tensors(here), strict=True):
-        assert a.device.type == "cuda", f"{case}: the result is on {a.device}"
-        assert (a.dtype, a.shape, a.requires_grad) == (b.dtype, b.shape, b.requires_grad), case
-        error = {"float16": 1e-2, "float32": 1e-4}.get(b.dtype.name, 1e-9)
-        numbers = a.detach().cpu().numpy(), b.detach().numpy()
-        assert np.allclose(*numbers, rtol=error, atol=error, equal_nan=True), case
-
-
-def calls(name: str) -> Iterator[tuple[Any, str]]:
-    rows = SAMPLES[name]
-    for call in rows.calls:
-        if any(isinstance(a, Arg) for a in _all([*call.args, *call.kwargs.values()])):
-            if "cpu" not in call.args:
-                yield call, forms_of(name)[-1]
-
-
-def _all(values: list[Any]) -> Iterator[Any]:
-    for value in values:
-        yield from _all(list(value)) if isinstance(value, list | tuple) else [value]
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in NAMES if name not in ("Tensor.cpu", "to", "type")]
-)
+@pytest.mark.parametrize("name", rows.OPERATIONS)
 def test_operation(device, name):
     """Value, gradient and second order of every sample."""
-    seeded = SAMPLES[name].seeded
-    for call, form in calls(name):
-        case = f"{name}{call} on {device}"
-        for dtype in ("float32", "int64") if SAMPLES[name].dtypes else ("float32",):
-            grad = dtype == "float32"
-            outcomes = []
-            for place in (None, device):
-                if seeded:
-                    tg.manual_seed(3)
-                made = Made(tg, call, dtype, grad=grad and not name.endswith("_"), device=place)
-                leaves = made.leaves
-                with fake_cuda.counting() as counts:
-                    result = perform(made, name, form)
-                free = SAMPLES[name].syncs or seeded or name.removeprefix("Tensor.") in CROSSING
-                if place == device and not free and tensors(result):
-                    assert not counts.transfers, f"{case}: {counts}"
-                seen = [result]
-                for _ in range(2 if leaves else 0):
-                    if not isinstance(seen[-1], Exception):
-                        seen.append(gradients(leaves, tensors(seen[-1])))
-                outcomes.append(seen)
-            for here, there in zip(*outcomes, strict=True):
-                require_equal(there, here, case)
+    assert rows.problems("operations", name, device) == []
 
 
-def gradients(leaves: list[tg.Tensor], roots: list[Any]) -> Any:
-    """The gradients of the sums of those roots that require grad, recorded, or the error."""
-    roots = [r for r in roots if r is not None and r.requires_grad]
-    if not roots:
-        return ()
-    try:
-        ones = [tg.ones_like(r) for r in roots]
-        return tg.autograd.grad(roots, leaves, ones, create_graph=True, allow_unused=True)
-    except RuntimeError as error:
-        return error
+@pytest.mark.parametrize("name", rows.LAYERS)
+def test_layer(device, name):
+    """Outputs, gradients and second order of every case, and the buffers afterwards."""
+    assert rows.problems("layers", name, device) == []
+
+
+@pytest.mark.parametrize("name", rows.OPTIMIZERS)
+def test_optimizer(device, name):
+    assert rows.problems("optimizers", name, device) == []
+
+
+@pytest.mark.parametrize("name", rows.SCHEDULES_BY_NAME)
+def test_schedule(device, name):
+    assert rows.problems("schedules", name, device) == []
+
+
+def test_the_reasons_for_copies_are_about_rows_that_there_are():
+    assert set(rows.CROSSING_LAYERS) <= set(rows.LAYERS)
+    assert set(rows.CROSSING_OPTIMIZERS) <= set(rows.OPTIMIZERS)
+    named = {name.removeprefix("Tensor.") for name in rows.OPERATIONS}
+    assert {name.removeprefix("Tensor.") for name in rows.CROSSING} <= named
 
 
 # --- what has to be on one device -----------------------------------------------------------------
@@ -206,6 +135,15 @@ def test_tools_of_autograd_on_the_device(device):
     assert rows.device.type == twice.device.type == "cuda"
     assert np.allclose(rows.cpu().numpy(), [[1.3, 0.3], [0.7, 1.7]])
     assert np.allclose(twice.cpu().numpy(), [[1.8, 0], [0, 4.2]])
+    v, cube = tg.tensor([1.0, 2.0], dtype=tg.float64, device=device), lambda x: (x**3).sum()
+    for name, function, wanted in (
+        ("vjp", lambda x: x * x, [0.6, 2.8]),
+        ("jvp", lambda x: x * x, [0.6, 2.8]),
+        ("vhp", cube, [1.8, 8.4]),
+        ("hvp", cube, [1.8, 8.4]),
+    ):
+        found = getattr(autograd.functional, name)(function, x, v)[1]
+        assert found.device.type == "cuda" and np.allclose(found.cpu().numpy(), wanted)
 
     with autograd.detect_anomaly(), pytest.raises(RuntimeError, match="SqrtBackward0"):
         ((x - x).sqrt() * 0).sum().backward()

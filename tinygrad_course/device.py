@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -401,6 +402,18 @@ def _between(array: Array, backend: Backend, index: int | None) -> Array:
     backend.xp.cuda.Device(index).use()
     copy = array.transpose(axes).copy()
     return copy.transpose(np.argsort(axes).tolist())
+
+
+def constant(table: Array, device: Device) -> Array:
+    """A small NumPy array that many calls need alike, on a device, to which it is sent once."""
+    if device.type == "cpu":
+        return table
+    return _sent(table.tobytes(), table.dtype.str, table.shape, with_index(device))
+
+
+@lru_cache(maxsize=256)
+def _sent(content: bytes, dtype: str, shape: tuple[int, ...], device: Device) -> Array:
+    return move(np.frombuffer(content, dtype).reshape(shape), device)
 
 
 def require_same(values: list[Any]) -> Any:

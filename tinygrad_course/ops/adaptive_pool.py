@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..device import device_of, move
+from ..device import constant, device_of
 from .arguments import per_dim, require_tensors
 from .maxima import PlacedMaxima, largest
 from .pointwise import in_single
@@ -83,7 +83,7 @@ def _divided(xp, x, taps):
     """x / the number of cells of each window."""
     for dim, t in enumerate(taps, x.ndim - len(taps)):
         cells = t.weights.sum(1).astype(x.dtype).reshape((-1,) + (1,) * (x.ndim - dim - 1))
-        x = (x / move(cells, device_of(x))).astype(x.dtype, copy=False)
+        x = (x / constant(cells, device_of(x))).astype(x.dtype, copy=False)
     return x
 
 
@@ -101,7 +101,7 @@ class AdaptiveMaxPool2d(PlacedMaxima, fn="", node="AdaptiveMaxPool2DBackward0"):
         # Rows before columns: the first maximum of the first row that has it is the first of all.
         for dim in reversed(range(len(size))):
             cells = intervals(image[dim], size[dim]).places.T
-            cells, at = move(np.ascontiguousarray(cells), device_of(x)), front + dim
+            cells, at = constant(np.ascontiguousarray(cells), device_of(x)), front + dim
             x, places = largest(xp, [(x.take(c, at), places.take(c, at)) for c in cells])
         ctx.save(places, image)
         return x, places

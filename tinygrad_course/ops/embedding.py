@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import math
 
+from ..autograd.node import blank
 from ..autograd.sparse import SparseTensor
 from ..autograd.variable import Tensor
+from ..device import backend_of
+from .elementwise import where
 from .registry import Op
 from .rows import AddRows, IndexSelect
 
@@ -26,9 +29,15 @@ class Embedding(Op, fn=""):
 
     def forward(ctx, xp, w, i, /, skipped=None, shared=False, sparse=False):
         flat = i.reshape(-1)
-        kept = None if skipped is None else xp.nonzero(flat != skipped)[0]
-        counts = xp.bincount(flat, minlength=len(w))[flat] if shared and flat.size else None
-        share = None if counts is None else (1 / counts).astype(w.dtype).reshape(-1, 1)
+        kept = None
+        if skipped is not None:
+            kept = flat != skipped
+            kept = xp.nonzero(kept)[0] if sparse else kept.reshape(-1, 1)
+        share = None
+        if shared and flat.size:
+            counts = xp.zeros(len(w), w.dtype)
+            backend_of(w).scatter(counts, flat, xp.ones(flat.size, w.dtype), "add")
+            share = (1 / counts[flat]).reshape(-1, 1)
         ctx.save(w.shape, i, kept, share, sparse)
         return w.take(i, 0)
 
@@ -37,7 +46,9 @@ class Embedding(Op, fn=""):
         places, rows = i.reshape(-1), g.reshape(math.prod(i.shape), shape[1])
         if share is not None:
             rows = rows * share
-        if kept is not None:
+        if kept is not None and not sparse:
+            rows = where(kept, rows, blank(rows))
+        elif kept is not None:
             places, rows = IndexSelect.fn(places, kept, 0), IndexSelect.fn(rows, kept, 0)
         if sparse:
             indices, values = (Tensor._wrap_any(v) for v in (places.reshape(1, -1), rows))

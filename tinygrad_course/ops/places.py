@@ -16,8 +16,9 @@ from ..device import Array, backend_of, xp_of
 
 
 def require_places(places: Array, n: int, name: str, error: type[Exception] = RuntimeError) -> None:
-    """`error` when one of `places` is not in 0, …, n - 1."""
-    if places.size == 0:
+    """`error` when one of `places` is not in 0, …, n - 1. Asking a GPU would make it wait, so there
+    they are not looked at, and count modulo n."""
+    if places.size == 0 or type(places) is not np.ndarray:
         return
     # Read as unsigned, negative places are huge: one pass over them tells.
     if int(places.view(f"u{places.itemsize}").max()) >= n:
@@ -26,7 +27,8 @@ def require_places(places: Array, n: int, name: str, error: type[Exception] = Ru
 
 
 def wrapped(places: Array, n: int, where: str) -> Array:
-    """`places` with negative ones counted from the end; IndexError when one is out of -n, …, n - 1.
+    """`places` with negative ones counted from the end; IndexError when one is out of -n, …, n - 1,
+    which a GPU is not asked.
 
     >>> import numpy as np
     >>> wrapped(np.array([0, -1]), 3, "").tolist()
@@ -34,6 +36,8 @@ def wrapped(places: Array, n: int, where: str) -> Array:
     """
     if places.size == 0:
         return places
+    if type(places) is not np.ndarray:
+        return places + n * (places < 0)
     low, high = int(places.min()), int(places.max())
     if low < -n or high >= n:
         raise IndexError(f"index {low if low < -n else high} is out of bounds{where} with size {n}")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..device import Array, device_of, move
+from ..device import Array, constant, device_of
 from .pointwise import in_single
 
 
@@ -63,8 +63,8 @@ def _along(xp: Any, x: Array, taps: Taps, dim: int) -> Array:
     if not x.shape[dim]:
         return xp.zeros((*x.shape[:dim], len(taps.places), *x.shape[dim + 1 :]), x.dtype)
     here, upright = device_of(x), (-1,) + (1,) * (x.ndim - dim - 1)
-    places = move(np.ascontiguousarray(taps.places.T), here)
-    weights = move(np.ascontiguousarray(taps.weights.T, x.dtype), here)
+    places = constant(np.ascontiguousarray(taps.places.T), here)
+    weights = constant(np.ascontiguousarray(taps.weights.T, x.dtype), here)
     total = None
     for at, weight, plain in zip(places, weights, (taps.weights == 1).all(0), strict=True):
         part = x.take(at, dim)

@@ -326,7 +326,7 @@ class ScatterReduce(Op, fn=""):
         out = xp.array(x, order="C")
         counts = None
         if not include_self:
-            _write(out, flat, _neutral(reduce, x.dtype))
+            _write(out, flat, xp.full((), _neutral(reduce, x.dtype), x.dtype))
         scatter_flat(out, flat, y, _HOW[reduce])
         if reduce == "mean":
             counts = xp.full(x.shape, int(include_self), x.dtype)
