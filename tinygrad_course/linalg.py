@@ -16,9 +16,10 @@ from .ops.convert import Contiguous
 from .ops.creation import eye
 from .ops.decompose import SVD, Inverse, LinAlgError
 from .ops.norms import VectorNorm
+from .ops.permute import movedim
 from .ops.products import linalg_cross as cross
 from .ops.registry import with_out
-from .ops.views import movedim, reshape, unsqueeze
+from .ops.views import reshape, unsqueeze
 from .shape import as_int, wrap_dim
 
 __all__ = [

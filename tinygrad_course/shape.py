@@ -1,11 +1,14 @@
 """Shapes: `Size`, and the rules for dims and broadcasting, with PyTorch's errors.
 
-Pure arithmetic on tuples; knows no arrays and no tensors. Lessons 02 and 03.
+Pure arithmetic on tuples; knows no arrays and no tensors. What a loop asks again and again, the
+strides of its views, is remembered. Lessons 02 and 03.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from math import prod
 from typing import Any, overload
 
 Dims = int | Sequence[int] | None
@@ -63,6 +66,8 @@ class Size(tuple[int, ...]):
 def wrap_dim(dim: int, ndim: int) -> int:
     """`dim` counted from the front; IndexError when a tensor of `ndim` dims has no such dim (0-dim
     counts as 1)."""
+    if type(dim) is int and 0 <= dim < ndim:
+        return dim
     n = ndim or 1
     if type(dim) is not int:
         dim = as_int(dim, "dim")
@@ -102,7 +107,7 @@ def as_int(value: Any, name: str) -> int:
 def size_args(sizes: Iterable[Any], name: str = "size") -> tuple[int, ...]:
     """The sizes of `f(2, 3)` or `f((2, 3))` as one tuple of ints."""
     sizes = tuple(sizes)
-    if len(sizes) == 1 and isinstance(sizes[0], Sequence):
+    if len(sizes) == 1 and type(sizes[0]) is not int and isinstance(sizes[0], Sequence):
         sizes = tuple(sizes[0])
     for n in sizes:
         if type(n) is not int:
@@ -144,22 +149,18 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Size:
     return Size(result)
 
 
+@lru_cache
 def infer_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
     """`sizes` with a single -1 replaced by what makes `numel` elements; RuntimeError when nothing
     does."""
-    known, hole = 1, None
-    for i, n in enumerate(sizes):
-        if n == -1:
-            if hole is not None:
-                raise RuntimeError(
-                    f"only one dimension can be inferred, but {list(sizes)} has several -1"
-                )
-            hole = i
-        elif n < 0:
-            raise RuntimeError(f"invalid shape dimension {n} in {list(sizes)}")
-        else:
-            known *= n
-    if hole is not None:
+    known, least = prod(sizes), min(sizes, default=0)
+    if least < -1:
+        raise RuntimeError(f"invalid shape dimension {least} in {list(sizes)}")
+    if least == -1:
+        if sizes.count(-1) > 1:
+            raise RuntimeError(
+                f"only one dimension can be inferred, but {list(sizes)} has several -1"
+            )
         if known == 0:
             raise RuntimeError(
                 f"cannot reshape tensor of {numel} elements into shape {list(sizes)} because the "
@@ -167,12 +168,14 @@ def infer_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
                 f"dimension size -1 can be any value and is ambiguous"
             )
         if numel % known == 0:
-            return (*sizes[:hole], numel // known, *sizes[hole + 1 :])
+            hole = sizes.index(-1)
+            return (*sizes[:hole], numel // -known, *sizes[hole + 1 :])
     elif known == numel:
         return tuple(sizes)
     raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {numel}")
 
 
+@lru_cache
 def view_strides(
     shape: Sequence[int], strides: Sequence[int], new_shape: Sequence[int]
 ) -> tuple[int, ...] | None:
@@ -216,3 +219,63 @@ def view_strides(
     while new >= 0 and not shape and new_shape[new] == 1:
         new -= 1
     return tuple(result) if new < 0 else None
+
+
+@lru_cache
+def permutation(dims: tuple[int, ...], ndim: int) -> tuple[int, ...]:
+    """`dims` counted from the front; RuntimeError unless they name each of `ndim` dims once."""
+    if len(dims) != ndim:
+        raise RuntimeError(
+            f"permute(): {len(dims)} dims were given for a tensor with {ndim}: name each once"
+        )
+    wrapped = tuple(wrap_dim(d, ndim) for d in dims)
+    if len(set(wrapped)) != ndim:
+        raise RuntimeError(f"permute(): duplicate dims are not allowed, got {list(dims)}")
+    return wrapped
+
+
+@lru_cache
+def expanded(
+    shape: tuple[int, ...], strides: tuple[int, ...], size: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The sizes and strides with which memory laid out as (`shape`, `strides`) is stretched to
+    `size`, where -1 keeps a size; RuntimeError when it can't be."""
+    extra = len(size) - len(shape)
+    if extra < 0:
+        raise RuntimeError(
+            f"expand(): the number of sizes provided ({len(size)}) must be greater or equal to "
+            f"the number of dimensions in the tensor ({len(shape)})"
+        )
+    sizes: list[int] = []
+    steps: list[int] = []  # from the last dim to the first
+    for place in range(len(size) - 1, -1, -1):
+        n = size[place]
+        if place >= extra:
+            have, step = shape[place - extra], strides[place - extra]
+        else:  # a new dim of size 1, as unsqueeze makes it
+            have, step = 1, sizes[-1] * steps[-1] if n == 1 and steps else 0
+        if n == -1 and place >= extra:
+            n = have
+        elif n != have:
+            if have != 1 or n < 0:
+                raise RuntimeError(
+                    f"The expanded size of the tensor ({n}) must match the existing size ({have}) "
+                    f"at non-singleton dimension {place}. Target sizes: {list(size)}. Tensor "
+                    f"sizes: {list(shape)}"
+                )
+            step = 0
+        sizes.append(n)
+        steps.append(step)
+    return tuple(sizes[::-1]), tuple(steps[::-1])
+
+
+@lru_cache
+def unfolded(
+    shape: tuple[int, ...], strides: tuple[int, ...], dim: int, size: int, step: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The sizes and strides of all windows of `size` along `dim`, `step` apart."""
+    count, stride = (shape[dim] - size) // step + 1, strides[dim]
+    return (
+        (*shape[:dim], count, *shape[dim + 1 :], size),
+        (*strides[:dim], step * stride, *strides[dim + 1 :], stride),
+    )

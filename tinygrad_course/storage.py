@@ -162,13 +162,15 @@ class Storage:
 
     def add_window(self, tensor: Any) -> None:
         """Notes, weakly, that `tensor` is a window on this storage."""
-        windows = self._windows
-        if (
-            len(windows) >= self._limit
-        ):  # forget dead windows now and then, so that slicing in a loop stays cheap
-            windows = self._windows = [ref for ref in windows if ref() is not None]
-            self._limit = max(64, 2 * len(windows))
-        windows.append(weakref.ref(tensor))
+        if len(self._windows) >= self._limit:
+            self.forget()
+        self._windows.append(weakref.ref(tensor))
+
+    def forget(self) -> list[weakref.ref[Any]]:
+        """Drops dead windows; now and then, so that slicing in a loop stays cheap."""
+        self._windows = windows = [ref for ref in self._windows if ref() is not None]
+        self._limit = max(64, 2 * len(windows))
+        return windows
 
     def lend(self) -> None:
         """Notes that somebody outside has an array on the memory: it can neither grow nor move."""

@@ -251,7 +251,8 @@ class Function(Node):
             from ..ops.viewing import as_view
 
             # An input passed through: a view of it, so that the input keeps its own history.
-            output = as_view(output._array, output, None, "function")
+            origin = "function" if mode.enabled else "no_grad"
+            output = as_view(output._array, output, None, origin)
         if volatile:
             output._make_meta().volatile = True
         elif record and not constant and output.dtype.is_floating_point:

@@ -29,16 +29,29 @@ class Meta:
     for some views, whose `origin` says why ("" for all others; see `FROZEN`).
     """
 
-    # Defaults of the class: a view sets three of them, and an `__init__` costs as much as the view.
-    requires_grad = False
-    volatile = False
-    grad: Any = None
-    hooks: NodeHooks | None = None
-    base: Any = None
-    own: Edge | None = None
-    seen = 0
-    origin = ""
-    _accumulator: weakref.ref[AccumulateGrad] | None = None
+    __slots__ = (
+        "_accumulator",
+        "base",
+        "grad",
+        "hooks",
+        "origin",
+        "own",
+        "requires_grad",
+        "seen",
+        "volatile",
+    )
+
+    base: Any
+    grad: Any
+    hooks: NodeHooks | None
+    own: Edge | None
+    _accumulator: weakref.ref[AccumulateGrad] | None
+
+    def __init__(self) -> None:
+        self.requires_grad = self.volatile = False
+        self.grad = self.hooks = self._accumulator = None
+        self.base = self.own = None
+        self.seen, self.origin = 0, ""
 
     def edge(self, tensor: Any) -> Edge | None:
         """Where the gradient of `tensor` goes: its accumulator, the node that made the view, or

@@ -10,8 +10,8 @@ import math
 from typing import Any
 
 from .arguments import require_tensors
+from .permute import permute
 from .registry import Op, function
-from .views import permute
 
 
 class Trilinear(Op, fn=""):

@@ -183,37 +183,33 @@ def dims_of(part: Any) -> int:
     return int(isinstance(part, slice) or type(part) is int)
 
 
-def _is_plain(index: tuple[Any, ...]) -> bool:
-    """Whether NumPy can take the index as it is: ints, slices and one Ellipsis."""
-    for part in index:
-        kind = type(part)
-        if kind is slice:
-            if part.step is not None and (type(part.step) is not int or part.step <= 0):
-                return False
-        elif kind is not int and part is not Ellipsis:
-            return False
-    return True
-
-
 _ALL = slice(None)
 
 
 def plain_view(x: Tensor, parts: tuple[Any, ...]) -> Tensor | None:
     """x[parts] in one step when there are only ints and slices; None when it has to go the long
     way, which also knows what may be wrong."""
-    if not parts or not _is_plain(parts):
-        return None
     op: type[Slice] | None = None  # named after what is done last
+    dots = False
     for part in parts:
-        if type(part) is int:
+        kind = type(part)
+        if kind is slice:
+            step = part.step
+            if step is not None and (type(step) is not int or step <= 0):
+                return None
+            if op is None or part != _ALL:
+                op = Slice
+        elif kind is int:
             op = Select
-        elif part is not Ellipsis and (op is None or part != _ALL):
-            op = Slice
+        elif part is Ellipsis:
+            dots = True
+        else:
+            return None
     if op is None:
         return None
-    if Ellipsis not in parts:
+    if not dots:
         parts = (*parts, ...)  # keeps NumPy from turning a single element into a number
     try:
-        return op.apply(x, parts)
+        return op.fn(x, parts)
     except IndexError:
         return None

@@ -13,9 +13,10 @@ from typing import Any
 
 from ..autograd.variable import Tensor
 from .linalg import bmm
+from .permute import movedim, permute
 from .registry import function
 from .strided import diagonal
-from .views import movedim, permute, reshape, unsqueeze, view
+from .views import reshape, unsqueeze, view
 
 Label = str | int
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -12,8 +12,9 @@ from ..autograd.variable import Tensor
 from ..shape import broadcast_shapes, wrap_dim
 from .dims import row_major
 from .linalg import dot, mm
+from .permute import permute
 from .registry import Op, function, method, with_out
-from .views import expand, permute, reshape, view
+from .views import expand, reshape, view
 
 
 @with_out

@@ -234,11 +234,11 @@ class DiagEmbed(Op, fn=""):
         for dim in sorted((dim1, dim2)):
             shape.insert(dim, n)
         out = xp.zeros(shape, x.dtype)
-        Diagonal.fn(out, offset, dim1, dim2)[...] = x
+        Diagonal.fn(out, (offset, dim1, dim2))[...] = x
         return out
 
     def backward(ctx, g):
-        return Diagonal.fn(g, *ctx.saved)
+        return Diagonal.fn(g, ctx.saved)
 
 
 class DiagonalCopy(Op, fn="", node="DiagonalBackward0_copy"):
@@ -248,7 +248,7 @@ class DiagonalCopy(Op, fn="", node="DiagonalBackward0_copy"):
 
     def forward(ctx, xp, x, /, offset, dim1, dim2):
         ctx.save(x.shape, offset, dim1, dim2)
-        return Diagonal.fn(x, offset, dim1, dim2).copy()
+        return Diagonal.fn(x, (offset, dim1, dim2)).copy()
 
     def backward(ctx, g):
         shape, *where = ctx.saved

@@ -11,9 +11,9 @@ from ..shape import wrap_dim, wrap_dims
 from .convert import to_dtype
 from .dims import count, numpy_type, row_major, spread, sums
 from .exponential import exp
+from .permute import permute
 from .registry import Op, function, method, write_out
 from .scan import others
-from .views import permute
 
 
 class Sum(Op, method=True):

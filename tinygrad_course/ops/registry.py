@@ -97,7 +97,7 @@ class Op(Node):
         cls.node_name = node or f"{cls.__name__}Backward0"
         _signature(cls)
         cls.scales, cls.numbers = scales, numbers
-        cls.fn = staticmethod(cls._function())
+        cls.fn = staticmethod(_named(cls._function(), fn or cls.__name__.lower(), cls))
         OPS[cls.__name__] = cls
         if fn == "":
             return
@@ -173,7 +173,7 @@ class Op(Node):
             if type(result) is tuple:
                 return tuple([_unrecorded(array, volatile) for array in result])
             return _unrecorded(result, volatile)
-        node = _started(cls, edges)
+        node = started(cls, edges)
         result = forward(node, xp, *arrays, *rest, **params)
         if type(result) is not tuple:
             if isinstance(result, np.generic):
@@ -192,7 +192,7 @@ class Op(Node):
     forward: ClassVar[Callable[..., Any]]
 
 
-def _started(op: type[Op], edges: tuple[Edge | None, ...]) -> Op:
+def started(op: type[Op], edges: tuple[Edge | None, ...]) -> Op:
     """A node of `op`, without the checks and calls of a constructor."""
     node = _new(op)
     node.edges, node.saved, node.guards = edges, (), ()
@@ -369,9 +369,14 @@ def by_keyword(cls: type[Op], args: tuple[Any, ...], params: dict[str, Any]) -> 
 
 
 def _named(function: Any, name: str, cls: type[Op]) -> Callable[..., Any]:
-    """A copy of `function` under a public name, with the operation's docstring."""
+    """A copy of `function` under a public name, with the operation's docstring.
+
+    Its code is copied, too: Python notes in there which types it met, and runs faster for those. An
+    operation that shares its code with all others meets those of all others.
+    """
+    code = function.__code__.replace(co_name=name, co_qualname=name)
     copy = FunctionType(
-        function.__code__, function.__globals__, name, function.__defaults__, function.__closure__
+        code, function.__globals__, name, function.__defaults__, function.__closure__
     )
     copy.__kwdefaults__ = function.__kwdefaults__
     copy.__qualname__, copy.__doc__, copy.__module__ = name, cls.__doc__, cls.__module__

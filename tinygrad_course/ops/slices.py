@@ -17,7 +17,7 @@ from ..autograd.variable import Tensor
 from ..shape import as_int, size_args, wrap_dim
 from .join import Cat, Stack
 from .registry import Op, function, method
-from .viewing import View
+from .viewing import View, Views
 
 Look = Callable[[Any], Any]
 
@@ -67,7 +67,7 @@ class Alias(View, fn="", node="AliasBackward0"):
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, /):
+    def forward(ctx, xp, x, /, how):
         return x[...]
 
     def backward(ctx, g):
@@ -99,7 +99,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
             f"select(): index {index} out of range for tensor of size {list(input.shape)} at "
             f"dimension {dim}"
         )
-    return Select.apply(input, along(dim, index % n))
+    return Select.fn(input, along(dim, index % n))
 
 
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
@@ -123,18 +123,19 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     start = start + n if start < 0 else start
     if start + length > n:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
-    return Slice.apply(input, along(dim, slice(start, start + length)))
+    return Slice.fn(input, along(dim, slice(start, start + length)))
 
 
 # --- one tensor into several ----------------------------------------------------------------------
 
 
-class Split(View, fn="", node="SplitBackward0"):
+class Split(Views, fn="", node="SplitBackward0"):
     """x cut up along `dim` into pieces of these sizes; dx = their gradients behind each other."""
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, /, sizes, dim):
+    def forward(ctx, xp, x, /, where):
+        sizes, dim = where
         ctx.save(x.shape, sizes, dim)
         pieces, start = [], 0
         for n in sizes:
@@ -155,7 +156,7 @@ class _SplitWithSizes(Split, fn="", node="SplitWithSizesBackward0"):
     forward = Split.forward
 
 
-class Unbind(View, fn="", node="UnbindBackward0"):
+class Unbind(Views, fn="", node="UnbindBackward0"):
     """The slices of x along `dim`; dx = their gradients stacked."""
 
     __slots__ = ()
@@ -194,7 +195,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
     if size < 0 or (size == 0 and n):
         raise RuntimeError(f"split expects split_size be positive, but got split_size={size}")
     sizes = [min(size, n - start) for start in range(0, n, size)] if n else [0]
-    return Split.apply(tensor, tuple(sizes), dim)
+    return Split.fn(tensor, (tuple(sizes), dim))
 
 
 def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
@@ -211,7 +212,7 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) ->
             f"split_with_sizes expects split_sizes to be non-negative and to sum exactly to {n} "
             f"(input tensor's size at dimension {dim}), but got split_sizes={list(sizes)}"
         )
-    return _SplitWithSizes.apply(input, sizes, dim)
+    return _SplitWithSizes.fn(input, (sizes, dim))
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
@@ -241,7 +242,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     dim = wrap_dim(dim, input.ndim)
     if input.ndim == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    return Unbind.apply(input, dim)
+    return Unbind.fn(input, dim)
 
 
 def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
@@ -265,7 +266,7 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
         if sections <= 0:
             raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
         bounds = [i * (n // sections) + min(i, n % sections) for i in range(sections + 1)]
-    return tuple(Slice.apply(input, along(dim, slice(a, b))) for a, b in pairwise(bounds))
+    return tuple(Slice.fn(input, along(dim, slice(a, b))) for a, b in pairwise(bounds))
 
 
 def _splitter(name: str, least: int, axis: int) -> Callable[..., tuple[Tensor, ...]]:

@@ -16,6 +16,7 @@ from . import return_types
 from .dims import count, require_elements, row_major, spread
 from .elementwise import where
 from .extremes import Picked, pick, share_of_all
+from .permute import permute
 from .pointwise import Lerp
 from .reduce import mean, total
 from .registry import Op, function, method, write_out
@@ -23,7 +24,7 @@ from .scan import accumulate
 from .scatter import gather
 from .slices import select
 from .sort import sort
-from .views import expand, permute, unsqueeze
+from .views import expand, unsqueeze
 
 # --- spread about the mean ------------------------------------------------------------------------
 

@@ -12,14 +12,14 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
+from ..autograd.mode import mode
 from ..autograd.variable import Tensor
 from ..device import Array, backend_of
-from ..shape import as_int, size_args, wrap_dim
+from ..shape import as_int, size_args, unfolded, wrap_dim
 from .inplace import ViewThroughBase
 from .registry import Op, function, method
 from .slices import Put, along
-from .viewing import View, as_view
-from .views import looking_inplace
+from .viewing import View, as_view, looking_inplace
 from .window import Geometry
 
 Look = Callable[[Any], Any]
@@ -33,8 +33,9 @@ class Diagonal(View, fn=""):
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, /, offset, dim1, dim2):
-        ctx.save(x.shape, offset, dim1, dim2)
+    def forward(ctx, xp, x, /, where):
+        offset, dim1, dim2 = where
+        ctx.save(x.shape, *where)
         rows, columns = x.shape[dim1], x.shape[dim2]
         down, right = max(-offset, 0), max(offset, 0)
         length = max(min(rows - down, columns - right), 0)
@@ -52,7 +53,7 @@ class Diagonal(View, fn=""):
 
 
 def diagonal_at(offset: int, dim1: int, dim2: int, x: Any) -> Any:
-    return Diagonal.fn(x, offset, dim1, dim2)
+    return Diagonal.fn(x, (offset, dim1, dim2))
 
 
 def diagonal_dims(dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
@@ -70,7 +71,8 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     >>> diagonal(tg.tensor([[1, 2], [3, 4]])), diagonal(tg.tensor([[1, 2], [3, 4]]), 1)
     (tensor([1, 4]), tensor([2]))
     """
-    return Diagonal.apply(input, as_int(offset, "offset"), *diagonal_dims(dim1, dim2, input.ndim))
+    dims = diagonal_dims(dim1, dim2, input.ndim)
+    return Diagonal.fn(input, (as_int(offset, "offset"), *dims))
 
 
 class Unfold(View, fn=""):
@@ -78,15 +80,14 @@ class Unfold(View, fn=""):
 
     __slots__ = ()
 
-    def forward(ctx, xp, x, /, dim, size, step):
-        ctx.save(x.shape, dim, size, step)
-        if not x.ndim:
+    def forward(ctx, xp, x, /, where):
+        dim, size, step = where
+        shape = x.shape
+        ctx.save(shape, dim, size, step)
+        if not shape:
             return backend_of(x).window(x, (size,), (x.itemsize,))
-        stride = x.strides[dim]
-        count = (x.shape[dim] - size) // step + 1
-        shape = (*x.shape[:dim], count, *x.shape[dim + 1 :], size)
-        strides = (*x.strides[:dim], step * stride, *x.strides[dim + 1 :], stride)
-        return backend_of(x).window(x, shape, strides)
+        sizes, strides = unfolded(shape, x.strides, dim, size, step)
+        return backend_of(x).window(x, sizes, strides)
 
     def backward(ctx, g):
         return Fold.fn(g, *ctx.saved)
@@ -108,7 +109,7 @@ class Fold(Op, fn=""):
         return out
 
     def backward(ctx, g):
-        return Unfold.fn(g, *ctx.saved)
+        return Unfold.fn(g, ctx.saved)
 
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
@@ -127,7 +128,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
         raise RuntimeError(f"maximum size for tensor at dimension {dim} is {n} but size is {size}")
     if step <= 0:
         raise RuntimeError(f"step is {step} but must be > 0")
-    return Unfold.apply(self, dim, size, step)
+    return Unfold.fn(self, (dim, size, step))
 
 
 def as_strided(
@@ -163,13 +164,14 @@ def as_strided(
     array = backend_of(buffer).window(
         buffer, window.shape, tuple(s * step for s in window.stride), offset * step
     )
+    origin = "" if mode.enabled else "no_grad"
     edge = input._grad_edge()
     if edge is None:
-        return as_view(array, input, None)
+        return as_view(array, input, None, origin)
     node = ViewThroughBase((edge,))
     node.base, node.window = Geometry.of(input), window
     node.outputs = ((array.shape, array.dtype),)
-    return as_view(array, input, (node, 0))
+    return as_view(array, input, (node, 0), origin)
 
 
 # --- written there --------------------------------------------------------------------------------

@@ -6,7 +6,11 @@ rewrites the history of the base. Lessons 02 and 07.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+from weakref import ref
+
+import numpy as np
 
 from ..autograd.meta import Meta
 from ..autograd.mode import mode
@@ -14,67 +18,120 @@ from ..autograd.node import Edge, next_order
 from ..autograd.variable import Tensor
 from ..autograd.watch import watched, watching
 from ..device import Array, xp_of
-from .registry import UNRECORDED, Op
+from .inplace import require_no_leaf
+from .registry import UNRECORDED, Op, edges_of, started
 
 _new = object.__new__
 
 
 class View(Op):
-    """An operation whose result is a window on its input's memory, or a tuple of them: nothing is
-    copied."""
+    """An operation whose result is a window on its input's memory: nothing is copied. Its one
+    parameter says how to look: forward(ctx, xp, x, /, how)."""
 
     __slots__ = ()
 
     @classmethod
-    def apply(cls, x: Any, *args: Any, **params: Any) -> Any:
-        if not isinstance(x, Tensor):
-            return cls.forward(UNRECORDED, xp_of(x), x, *args, **params)
-        a, edge, meta = x._array, x._edge, x._meta
-        recording = mode.enabled
-        if edge is None and meta is not None and recording and not meta.volatile:
-            edge = meta.edge(x)
-        forward = cls.forward if not watching else watched(cls, cls.forward)
-        if edge is None or not recording:
-            out = forward(UNRECORDED, xp_of(a), a, *args, **params)
-            if type(out) is tuple:
-                return tuple([as_view(piece, x, None, "several") for piece in out])
-            return as_view(out, x, None)
-        node = _new(cls)
-        node.edges, node.saved, node.guards = (edge,), (), ()
-        node.hooks = node.restore = None
-        node.order = next_order()
-        out = forward(node, xp_of(a), a, *args, **params)
-        if type(out) is tuple:
-            node.outputs = tuple([(piece.shape, piece.dtype) for piece in out])
-            pieces = enumerate(out)
-            return tuple([as_view(piece, x, (node, i), "several") for i, piece in pieces])
-        node.outputs = ((out.shape, out.dtype),)
-        return as_view(out, x, (node, 0))
+    def _function(cls) -> Callable[..., Any]:
+        forward = cls.forward
+
+        def look(x: Any, how: Any = None) -> Any:
+            if not isinstance(x, Tensor):
+                return forward(UNRECORDED, xp_of(x), x, how)
+            array, edge, meta = x._array, x._edge, x._meta
+            xp = np if type(array) is np.ndarray else xp_of(array)
+            kernel = watched(cls, forward) if watching else forward
+            if not mode.enabled:
+                return as_view(kernel(UNRECORDED, xp, array, how), x, None, "no_grad")
+            if edge is None and meta is not None and not meta.volatile:
+                edge = meta.edge(x)
+            if edge is None:
+                return as_view(kernel(UNRECORDED, xp, array, how), x, None)
+            node = _new(cls)
+            node.edges, node.saved, node.guards = (edge,), (), ()
+            node.hooks = node.restore = None
+            node.order = next_order()
+            seen = kernel(node, xp, array, how)
+            node.outputs = ((seen.shape, seen.dtype),)
+            return as_view(seen, x, (node, 0))
+
+        return look
+
+    @classmethod
+    def apply(cls, x: Any, how: Any = None) -> Any:
+        return cls.fn(x, how)
+
+
+class Views(View):
+    """The same with a tuple of windows, the outputs of one node."""
+
+    __slots__ = ()
+
+    @classmethod
+    def _function(cls) -> Callable[..., Any]:
+        forward = cls.forward
+
+        def look(x: Any, how: Any = None) -> Any:
+            if not isinstance(x, Tensor):
+                return forward(UNRECORDED, xp_of(x), x, how)
+            recording = mode.enabled
+            edges = edges_of((x,)) if recording else None
+            node = None if edges is None else started(cls, edges)
+            kernel = watched(cls, forward) if watching else forward
+            pieces = kernel(UNRECORDED if node is None else node, xp_of(x._array), x._array, how)
+            if node is not None:
+                node.outputs = tuple([(piece.shape, piece.dtype) for piece in pieces])
+            origin = "several" if recording else "no_grad"
+            return tuple(
+                [
+                    as_view(piece, x, None if node is None else (node, i), origin)
+                    for i, piece in enumerate(pieces)
+                ]
+            )
+
+        return look
 
 
 def as_view(array: Array, x: Tensor, edge: Edge | None, origin: str = "") -> Tensor:
     """The Tensor of `array`, a window on the memory of `x`: it shares storage and version counter,
-    and knows its base."""
-    storage = x._storage
+    and knows its base. `origin` says why its history cannot be made anew (see `Meta`)."""
+    storage, counter, source = x._storage, x._counter, x._meta
     if storage is None:
         storage = x.storage()
-    counter = x._counter
     if counter is None:
         counter = x._counter = [0]
     view = _new(Tensor)
     view._array, view._storage, view._counter, view._edge = array, storage, counter, None
-    storage.add_window(view)
-    view._meta = meta = Meta()
-    source = x._meta
-    if source is None or source.base is None:
-        meta.base = x
-    else:
-        meta.base, meta.origin = source.base, source.origin
-    if source is not None and source.volatile:
-        meta.volatile = True
-    if not mode.enabled:
-        meta.origin = "no_grad"
-    elif origin:
-        meta.origin = origin
-    meta.own, meta.seen = edge, counter[0]
+    windows = storage._windows
+    if len(windows) >= storage._limit:
+        windows = storage.forget()
+    windows.append(ref(view))
+    view._meta = meta = _new(Meta)  # its __init__ would cost as much as the view
+    meta.requires_grad = meta.volatile = False
+    meta.grad = meta.hooks = meta._accumulator = None
+    meta.base, meta.own, meta.seen, meta.origin = x, edge, counter[0], origin
+    if source is not None:
+        if source.base is not None:
+            meta.base, meta.origin = source.base, origin or source.origin
+        meta.volatile = source.volatile
     return view
+
+
+def looking_inplace(body: Any) -> Any:
+    """The in-place form of a view: the tensor itself becomes what `body` would return."""
+
+    def inplace(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        require_no_leaf(self)
+        seen = body(self, *args, **kwargs)
+        meta, edge = self._meta, seen._meta.own
+        if edge is not None and meta is not None:
+            meta.require_rewritable("it is being changed")
+        self._array = seen._array
+        self._bump()
+        if meta is not None and meta.base is not None:
+            meta.own, meta.seen = edge, self._version
+        elif edge is not None:
+            self._edge = edge
+        return self
+
+    inplace.__doc__ = f"As `{body.__name__}`, of this tensor itself."
+    return inplace
