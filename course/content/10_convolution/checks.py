@@ -32,7 +32,7 @@ predict_impulse = Exercise(
     "predict-impulse",
     answer="impulse",
     title="Predict what an impulse gives",
-    points=4,
+    points=5,
     difficulty=1,
     hints=(
         "Lay the kernel on the first three points, 0 0 1. Which of its weights meets the 1?",
@@ -58,7 +58,7 @@ def with_stride(impulse, rng):
     return entries(impulse, "padding=1, stride=2")
 
 
-@predict_impulse.case("with dilation", points=1)
+@predict_impulse.case("with dilation", points=2)
 def with_dilation(impulse, rng):
     return entries(impulse, "dilation=2")
 
@@ -69,7 +69,7 @@ output_size = Exercise(
     "output-size",
     answer="output_size",
     title="The output size",
-    points=4,
+    points=5,
     difficulty=1,
     hints=(
         "How many points does the kernel span? `dilation * (kernel - 1) + 1`.",
@@ -90,7 +90,7 @@ def stride_and_padding(answer, rng):
     return {repr(four): answer(*four) for four in given}
 
 
-@output_size.property("anything, with dilation", points=2, draw=lambda st: st.integers(1, 8))
+@output_size.property("anything, with dilation", points=3, draw=lambda st: st.integers(1, 8))
 def any_size(answer, rng, size):
     kernel, stride, padding = pick(rng, 2, 5), pick(rng, 1, 5), pick(rng, 0, 4)
     dilation = pick(rng, 2, 4)
@@ -99,72 +99,13 @@ def any_size(answer, rng, size):
     return {"given": {"length": length, **given}, "places": answer(length, **given)}
 
 
-# --- conv1d by loops ------------------------------------------------------------------------------
-
-conv1d = Exercise(
-    "conv1d",
-    answer="conv1d",
-    title="conv1d with loops",
-    points=7,
-    difficulty=2,
-    needs=("output-size",),
-    hints=(
-        "There are four loops: over the output channels, the places, the input channels and the "
-        "points of the kernel.",
-        "Get rid of the padding first: `np.pad(x, ((0, 0), (padding, padding)))` puts zeros at "
-        "both ends of each channel. Ask `output_size` with the length from before.",
-        "Window p begins at `p * stride`. Its k-th point lies `k * dilation` further on.",
-        "`y[o, p] = bias[o]` first, and in the inner loops `y[o, p] += weight[o, c, k] * x[c, p * "
-        "stride + k * dilation]`.",
-    ),
-)
-
-
-def try_conv1d(answer, x, weight, bias, *geometry):
-    given = {"x": x, "weight": weight, "bias": bias, "stride, padding, dilation": geometry}
-    return {"given": given, "result": np.asarray(answer(x, weight, bias, *geometry))}
-
-
-def arrays(rng, *shapes):
-    return [whole(rng, *shape).numpy().astype(np.float64) for shape in shapes]
-
-
-@conv1d.case("one channel, no bias", points=1)
-def one_channel(answer, rng):
-    x, weight = arrays(rng, (1, 5), (1, 1, 3))
-    return try_conv1d(answer, x, weight, np.zeros(1), 1, 0, 1)
-
-
-@conv1d.case("channels and bias", points=2)
-def with_channels(answer, rng):
-    return try_conv1d(answer, *arrays(rng, (3, 5), (2, 3, 2), (2,)), 1, 0, 1)
-
-
-@conv1d.case("padding and stride", points=1)
-def padding_and_stride(answer, rng):
-    return try_conv1d(answer, *arrays(rng, (1, 8), (1, 1, 3), (1,)), 3, 2, 1)
-
-
-@conv1d.case("dilation", points=1)
-def dilated(answer, rng):
-    return try_conv1d(answer, *arrays(rng, (1, 8), (1, 1, 3), (1,)), 1, 0, 3)
-
-
-@conv1d.property("everything at once", points=2, draw=lambda st: st.integers(1, 5))
-def everything(answer, rng, size):
-    c, o, kernel, dilation = (pick(rng, 1, 4) for _ in range(4))
-    length = dilation * (kernel - 1) + size
-    inputs = arrays(rng, (c, length), (o, c, kernel), (o,))
-    return try_conv1d(answer, *inputs, pick(rng, 1, 4), pick(rng, 1, 3), dilation)
-
-
 # --- Repair: groups -------------------------------------------------------------------------------
 
 grouped = Exercise(
     "grouped",
     answer="grouped",
     title="Repair the grouped convolution",
-    points=6,
+    points=8,
     difficulty=2,
     hints=(
         "Which input channels belong to group 0 if there are 4 of them and 2 groups? The bundles "
@@ -196,12 +137,12 @@ def channel_each(answer, rng):
     return try_grouped(answer, rng, 3, 1, 1)
 
 
-@grouped.case("two channels and two outputs for each group", points=2)
+@grouped.case("two channels and two outputs for each group", points=3)
 def two_each(answer, rng):
     return try_grouped(answer, rng, 2, 2, 2)
 
 
-@grouped.case("depthwise with K = 3", points=1)
+@grouped.case("depthwise with K = 3", points=2)
 def depthwise(answer, rng):
     return try_grouped(answer, rng, 2, 1, 3)
 
@@ -212,7 +153,7 @@ predict_shapes = Exercise(
     "predict-shapes",
     answer="shapes",
     title="Predict shapes",
-    points=6,
+    points=8,
     difficulty=2,
     hints=(
         "The output has the batch of the input, the channels of the layer, and sizes by the "
@@ -233,13 +174,13 @@ def size_with_dilation(shapes, rng):
     return entries(shapes, "Conv2d(8, 4, 3, padding=1, dilation=2)(x)")
 
 
-@predict_shapes.case("weights with groups", points=2)
+@predict_shapes.case("weights with groups", points=3)
 def weights_with_groups(shapes, rng):
     names = "Conv2d(8, 24, 3, groups=8).weight", "Conv2d(8, 24, 3, groups=4).weight"
     return entries(shapes, *names)
 
 
-@predict_shapes.case("an input of other channels", points=1)
+@predict_shapes.case("an input of other channels", points=2)
 def other_channels(shapes, rng):
     return entries(shapes, "Conv2d(3, 8, 1)(x)")
 
@@ -250,7 +191,7 @@ im2col = Exercise(
     "im2col",
     answer="im2col",
     title="Windows as columns",
-    points=8,
+    points=10,
     difficulty=3,
     hints=(
         "First the padding: `F.pad(x, (padding, padding, padding, padding))` puts zeros left, "
@@ -289,80 +230,16 @@ def columns_with_stride(answer, rng):
     return try_im2col(answer, whole(rng, 1, 1, 5, 6), (2, 2), 3)
 
 
-@im2col.case("a padding", points=1)
+@im2col.case("a padding", points=2)
 def columns_with_padding(answer, rng):
     return try_im2col(answer, whole(rng, 1, 1, 2, 2), (2, 2), 1, 1)
 
 
-@im2col.property("anything", points=1, draw=lambda st: st.integers(1, 5))
+@im2col.property("anything", points=2, draw=lambda st: st.integers(1, 5))
 def any_columns(answer, rng, size):
     kernel = pick(rng, 1, 4), pick(rng, 1, 4)
     x = whole(rng, pick(rng, 1, 3), pick(rng, 1, 4), kernel[0] + size, kernel[1] + pick(rng, 0, 3))
     return try_im2col(answer, x, kernel, pick(rng, 1, 4), pick(rng, 0, 3))
-
-
-# --- col2im ---------------------------------------------------------------------------------------
-
-col2im = Exercise(
-    "col2im",
-    answer="col2im",
-    title="Columns added up to a picture",
-    points=7,
-    difficulty=3,
-    needs=("output-size",),
-    hints=(
-        "Undo the joining of axes first: `columns.reshape(n, c, kh, kw, p, q)`, where p and q are "
-        "the output sizes of h and w.",
-        "Make zeros of the size of the padded picture, add everything there, and cut the padding "
-        "off at the end. `columns.new_zeros(...)` has the dtype of the columns.",
-        "For each i below kh and each j below kw, the numbers `columns[:, :, i, j]` belong to p "
-        "rows, beginning at i in steps of the stride, and q columns, beginning at j.",
-        "`image[:, :, i : i + p * stride : stride, j : j + q * stride : stride] += columns[:, :, "
-        "i, j]`",
-    ),
-)
-
-
-def try_col2im(answer, rng, shape, kernel, stride=1, padding=0):
-    places = 1
-    for length, k in zip(shape[2:], kernel, strict=True):
-        places *= (length + 2 * padding - k) // stride + 1
-    columns = whole(rng, shape[0], shape[1] * kernel[0] * kernel[1], places)
-    given = {"columns": columns, "shape": shape, "kernel": kernel}
-    given |= {"stride": stride, "padding": padding}
-    return {"given": given, "result": answer(columns.clone(), shape, kernel, stride, padding)}
-
-
-@col2im.case("windows beside each other", points=1)
-def beside(answer, rng):
-    return try_col2im(answer, rng, (1, 1, 4, 4), (2, 2), 2)
-
-
-@col2im.case("windows that overlap", points=2)
-def overlapping(answer, rng):
-    return try_col2im(answer, rng, (1, 1, 3, 4), (2, 2))
-
-
-@col2im.case("channels, pictures and an oblong kernel", points=1)
-def several(answer, rng):
-    return try_col2im(answer, rng, (2, 2, 4, 3), (3, 2))
-
-
-@col2im.case("a padding", points=1)
-def image_with_padding(answer, rng):
-    return try_col2im(answer, rng, (1, 1, 2, 3), (2, 2), 1, 1)
-
-
-@col2im.case("points that no window reads", points=1)
-def unread(answer, rng):
-    return try_col2im(answer, rng, (1, 1, 5, 6), (2, 2), 3)
-
-
-@col2im.property("anything", points=1, draw=lambda st: st.integers(1, 5))
-def any_image(answer, rng, size):
-    kernel = pick(rng, 1, 4), pick(rng, 1, 4)
-    shape = pick(rng, 1, 3), pick(rng, 1, 3), kernel[0] + size, kernel[1] + pick(rng, 0, 3)
-    return try_col2im(answer, rng, shape, kernel, pick(rng, 1, 4), pick(rng, 0, 3))
 
 
 # --- The Function ---------------------------------------------------------------------------------
@@ -371,9 +248,9 @@ conv_function = Exercise(
     "conv-function",
     answer="Conv",
     title="Conv2d as a Function",
-    points=9,
+    points=11,
     difficulty=3,
-    needs=("output-size", "im2col", "col2im"),
+    needs=("output-size", "im2col"),
     hints=(
         "Forward: `weight.flatten(1) @ im2col(x, weight.shape[2:], stride, padding)` has the shape "
         "(N, O, P·Q). `view` it as (N, O, P, Q), where P is the output size of the height.",
@@ -416,7 +293,7 @@ def weight_gradient(answer, rng):
     return {"given": {**given, "g": g}, "gradient of weight": weight.grad}
 
 
-@conv_function.case("the gradient of the picture", points=2)
+@conv_function.case("the gradient of the picture", points=3)
 def input_gradient(answer, rng):
     given, x, _, y = try_conv(answer, rng, (2, 2, 4, 3), (3, 2, 2, 2))
     g = whole(rng, *y.shape)
@@ -425,7 +302,7 @@ def input_gradient(answer, rng):
 
 
 @conv_function.property(
-    "both, with stride and padding", points=2, draw=lambda st: st.integers(1, 3)
+    "both, with stride and padding", points=3, draw=lambda st: st.integers(1, 3)
 )
 def both_gradients(answer, rng, size):
     shapes = (2, 2, 3 + size, 4), (2, 2, 3, 2)
@@ -441,7 +318,7 @@ overlaps = Exercise(
     "overlaps",
     answer="overlaps",
     title="Count the overlaps",
-    points=4,
+    points=6,
     difficulty=2,
     hints=(
         "`F.conv_transpose2d(tg.ones(1, 1, 8, 8), tg.ones(1, 1, k, k), stride=stride)` adds a 1 "
@@ -457,49 +334,11 @@ def every_point(overlaps, rng):
     return [float(count) for count in overlaps[3, 1]]
 
 
-@overlaps.case("(3, 2), the checkerboard", points=1)
+@overlaps.case("(3, 2), the checkerboard", points=2)
 def checkerboard(overlaps, rng):
     return [float(count) for count in overlaps[3, 2]]
 
 
-@overlaps.case("(4, 2) and (5, 3)", points=2)
+@overlaps.case("(4, 2) and (5, 3)", points=3)
 def others(overlaps, rng):
     return [[float(count) for count in overlaps[pair]] for pair in ((4, 2), (5, 3))]
-
-
-# --- Pixel shuffle --------------------------------------------------------------------------------
-
-pixel_shuffle = Exercise(
-    "pixel-shuffle",
-    answer="pixel_shuffle",
-    title="Channels into pixels",
-    points=5,
-    difficulty=2,
-    hints=(
-        "Split the channels: `x.reshape(n, c // r**2, r, r, h, w)`. The first r counts the rows of "
-        "a square, the second its columns.",
-        "In the result a row is found by h first and then by the row within the square. So these "
-        "two axes have to be neighbours, in that order.",
-        "`permute(0, 1, 4, 2, 5, 3)`, then `reshape(n, c // r**2, h * r, w * r)`.",
-    ),
-)
-
-
-def try_shuffle(answer, r, *shape):
-    x = tg.arange(int(np.prod(shape))).view(shape)
-    return {"given": {"x": x, "r": r}, "result": answer(x, r)}
-
-
-@pixel_shuffle.case("four channels of one point", points=1)
-def four_points(answer, rng):
-    return try_shuffle(answer, 2, 1, 4, 1, 1)
-
-
-@pixel_shuffle.case("one channel comes out", points=2)
-def one_comes_out(answer, rng):
-    return [try_shuffle(answer, 2, 1, 4, 2, 3), try_shuffle(answer, 3, 1, 9, 1, 2)]
-
-
-@pixel_shuffle.case("several come out", points=2)
-def several_come_out(answer, rng):
-    return [try_shuffle(answer, 2, 2, 8, 2, 1), try_shuffle(answer, 3, 1, 18, 1, 2)]
