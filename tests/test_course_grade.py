@@ -153,14 +153,14 @@ def test_a_mistake_is_named_on_top_of_another_right_answer(
     """Which share came last depends on the order, and several orders are right."""
     monkeypatch.delenv("COURSE_CONTENT")
     lesson = load_lesson("05")
-    (wrong,) = (a for a in lesson.wrongs("chain-rule") if a.name == "overwritten")
+    (wrong,) = (a for a in lesson.wrongs("my-backward") if a.name == "overwritten on the way")
     answers = {
         "topological-order": lesson.rights("topological-order")[1].source,
-        "chain-rule": wrong.source,
+        "my-backward": wrong.source,
     }
     submission = read_submission(save(notebook(answers, "05_backward"), tmp_path / "a.ipynb"))
-    (verdict,) = grade(submission, lesson.seed, ["chain-rule"], LIMITS)
-    assert verdict.exercise == "chain-rule" and verdict.mistake == wrong.says
+    (verdict,) = grade(submission, lesson.seed, ["my-backward"], LIMITS)
+    assert verdict.exercise == "my-backward" and verdict.mistake == wrong.says
 
 
 def test_the_same_seed_gives_the_same_report(tmp_path: Path) -> None:
