@@ -76,21 +76,33 @@ def images_last(xp, x, geometry):
     shape = (c, *padded_size(size, geometry), n)
     last = xp.zeros(shape, x.dtype) if padded else xp.empty(shape, x.dtype)
     there = last[inside(size, geometry)]
-    if xp is np and collide(x.strides[0]):
-        np.maximum(x, x, out=there.transpose(x.ndim - 1, *range(x.ndim - 1)))  # row by row of x
-    else:
-        there[...] = turned  # image by image
+    # Of few images one after the other, of many as many at once as do not push each other out of
+    # the cache: up to five times as fast as all at once.
+    step = n if xp is not np else 1 if n < 8 else _fitting(x.strides[0])
+    for i in range(0, n, step):
+        there[..., i : i + step] = turned[..., i : i + step]
     return last
 
 
-def collide(step):
-    """Whether numbers so many bytes apart compete for the same few lines of the cache, which
-    makes a loop along them three times as slow.
+def _fitting(step):
+    """How many lines, so many bytes apart, fit in a first-level cache of 8 x 4096 bytes: at least
+    8, but where the step is a multiple of 4096 no more, for they compete for the same places."""
+    return 8 * 4096 // math.gcd(step, 4096)
 
-    The order of the loops can be chosen: an assignment follows the memory of its target, a ufunc
-    the dims of its operands where their memories disagree.
+
+def write_images(xp, x, b, y):
+    """y = x + b, from (C, H, W, N) to (N, C, H, W), for a b (C) or None; changes x.
+
+    An assignment goes through memory in the order of its target, an addition in that of x where the
+    images are the last dim of `out`: twice as fast if a line of each image fits in the cache.
     """
-    return step % 4096 == 0
+    if b is not None:
+        b = b.reshape(-1, *(1,) * (x.ndim - 1))
+        if 16 <= len(y) <= _fitting(y.strides[0]) // 2:  # what is read needs room, too
+            xp.add(x, b, out=y.transpose(*range(1, y.ndim), 0))
+            return
+        x += b
+    y[...] = x.transpose(x.ndim - 1, *range(x.ndim - 1))
 
 
 def images_first(x, size, geometry):

@@ -18,13 +18,13 @@ from .. import kernels
 from ..kernels import columns as fused
 from .columns import (
     add_windows,
-    collide,
     images_first,
     images_last,
     padded_size,
     plain,
     window_count,
     windows,
+    write_images,
 )
 from .dims import row_major
 from .registry import Op
@@ -102,19 +102,8 @@ def _output(xp, x, w, b, places, geometry):
         part = y_tiles[:, :, :, rows]
         product = rows_of_w @ _columns(xp, seen, rows, groups)
         # Back in N, C, H, W order while the block is still in the cache.
-        _write(xp, product.reshape(*part.shape[1:], n), b, part)
+        write_images(xp, product.reshape(*part.shape[1:], n), b, part)
     return y
-
-
-def _write(xp, product, b, y):
-    """y = product + b, from (O, P, Q, N) to (N, O, P, Q)."""
-    first, last = (y.ndim - 1, *range(y.ndim - 1)), (*range(1, y.ndim), 0)
-    if b is None:
-        y[...] = product.transpose(first)
-    elif collide(y.strides[0]):
-        xp.add(product.transpose(first), _per_channel(b, y), out=y)
-    else:
-        xp.add(product, b.reshape(-1, *(1,) * (y.ndim - 1)), out=y.transpose(last))
 
 
 @_in_single
@@ -148,7 +137,8 @@ def _turned(xp, w, groups):
     o, c, *kernel = w.shape
     w = w.reshape(groups, o // groups, c, *kernel).swapaxes(1, 2)
     w = w.reshape(groups * c, o // groups, *kernel)
-    return xp.flip(w, tuple(range(2, w.ndim)))
+    # In memory, too: BLAS takes no matrices that run backwards.
+    return xp.ascontiguousarray(xp.flip(w, tuple(range(2, w.ndim))))
 
 
 def _turned_padding(w, size, places, geometry):
