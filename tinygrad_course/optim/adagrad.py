@@ -6,7 +6,7 @@ from typing import Any
 
 from ..autograd.sparse import SparseTensor
 from ..autograd.variable import Tensor
-from ..device import Array, xp_of
+from ..device import Array, go_to, xp_of
 from .optimizer import Group, Optimizer, State, count_step, require_beside, rows_of
 from .settings import require_at_least_zero
 
@@ -89,5 +89,6 @@ class Adagrad(Optimizer):
     def add_param_group(self, param_group: Group) -> None:
         super().add_param_group(param_group)
         for parameter in param_group["params"]:
+            go_to(parameter._array)
             self._remember(self.state[parameter], parameter._array, "sum")
             self.state[parameter]["sum"]._array[...] = param_group["initial_accumulator_value"]

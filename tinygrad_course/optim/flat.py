@@ -17,7 +17,7 @@ from operator import is_not
 from typing import Any
 
 from ..autograd.variable import Tensor
-from ..device import Array, xp_of
+from ..device import Array, go_to, xp_of
 
 Memory = dict[Tensor, dict[str, Any]]  # what an optimizer remembers of each parameter
 
@@ -101,6 +101,7 @@ class Flat:
 def _side_by_side(tensors: list[Tensor]) -> Array:
     """A vector that the storages of `tensors` moved to."""
     arrays = [t._array for t in tensors]
+    go_to(arrays[0])
     vector = xp_of(arrays[0]).empty(sum(a.size for a in arrays), arrays[0].dtype)
     for tensor, place in zip(tensors, _places(arrays), strict=True):
         tensor.storage().move_to(vector[place])

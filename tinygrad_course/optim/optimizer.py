@@ -17,7 +17,7 @@ from typing import Any
 from ..autograd.mode import enable_grad
 from ..autograd.sparse import SparseTensor
 from ..autograd.variable import Tensor
-from ..device import Array, device_of, xp_of
+from ..device import Array, device_of, go_to, xp_of
 from ..dtype import float32, float64, get_default_dtype
 from ..nn.module import clear_grad
 from ..ops.data import tensor as make_tensor
@@ -154,6 +154,7 @@ class Optimizer(Hooks):
         """Moves the parameters of a group."""
         alone = plan.alone
         for flat in plan.flats:
+            go_to(flat.x)
             if flat.gather(self.state):
                 self._update(group, flat.state, flat.x, flat.g)
                 flat.tell(self.state)
@@ -167,6 +168,7 @@ class Optimizer(Hooks):
         grad = parameter.grad
         if grad is None:
             return
+        go_to(parameter._array)
         state = self.state.get(parameter, {})
         if isinstance(grad, SparseTensor):
             self._update_rows(group, state, parameter._array, grad)
@@ -222,7 +224,7 @@ class Optimizer(Hooks):
     def _spare(self, x: Array, n: int) -> list[Array]:
         """`n` arrays like `x` for intermediate results; all parameters of one shape and type share
         them."""
-        key = (x.shape, x.dtype, type(x))
+        key = (x.shape, x.dtype, device_of(x))
         spare = self._scratch.setdefault(key, [])
         while len(spare) < n:
             spare.append(xp_of(x).empty_like(x))
