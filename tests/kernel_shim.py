@@ -106,7 +106,7 @@ def _argument(value: Any, wanted: str, name: str, guarded: dict[int, _Guarded]) 
         return ctypes.c_void_p(place.inside.__array_interface__["data"][0])
     if isinstance(value, np.ndarray):  # a structure, passed by value
         assert value.shape == () and value.dtype.names, f"{name} got an array of the host"
-        return value
+        return _with_guards(value, wanted, name, guarded) if "at" in value.dtype.names else value
     if type(value) is bool or type(value) is int:
         assert wanted == "long long", f"{name} wants {wanted}, not an int"
         return ctypes.c_longlong(value)
@@ -114,6 +114,22 @@ def _argument(value: Any, wanted: str, name: str, guarded: dict[int, _Guarded]) 
         assert wanted == "double", f"{name} wants {wanted}, not a float"
         return ctypes.c_double(value)
     raise AssertionError(f"{name} got {value!r} for {wanted}")
+
+
+def _with_guards(value: Any, wanted: str, name: str, guarded: dict[int, _Guarded]) -> Any:
+    """A structure that has addresses of arrays, `at`, and where each `end`s among all, with the
+    addresses of guarded copies."""
+    value, before = value.copy(), 0
+    real = next(other.array.dtype for other in guarded.values())
+    for i, end in enumerate(value["end"].tolist()):
+        if end > before:
+            memory = ctypes.c_char * ((end - before) * real.itemsize)
+            array = np.frombuffer(memory.from_address(int(value["at"][i])), real)
+            type = "float" if real == "float32" else "double"
+            pointer = f"const {type} *" if wanted.startswith("const") else f"{type} *"
+            value["at"][i] = _argument(array, pointer, name, guarded).value
+            before = end
+    return value
 
 
 def _address(value: Any) -> int:

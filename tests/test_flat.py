@@ -310,6 +310,20 @@ def test_a_parameter_that_is_resized_or_put_on_other_memory(lib):
     return [*path, *(take_step(optimizer, ps, step) for step in (1, 2))]
 
 
+def test_who_was_put_elsewhere_moves_with_the_others_again() -> None:
+    optimizer, ps = begun(tg)
+    ps[0].data = tg.ones(2, 3, dtype=tg.float64)
+    optimizer.state[ps[1]]["exp_avg"] = tg.zeros(4, dtype=tg.float64)
+    take_step(optimizer, ps, 1)
+    (before,) = flats(optimizer)
+    assert not before.stands
+    take_step(optimizer, ps, 2)
+    (now,) = flats(optimizer)
+    assert now is not before and together(optimizer) == 8
+    take_step(optimizer, ps, 1, without=(3,))
+    assert flats(optimizer) == [now] and now.stands
+
+
 @both
 def test_a_gradient_of_rows_among_the_others(lib):
     ps = [lib.nn.Parameter(lib.ones(3, 2, dtype=lib.float64) * i) for i in range(1, 5)]

@@ -24,6 +24,7 @@ from tinygrad_course import kernels
 from tinygrad_course.kernels import (
     avg_pool,
     columns,
+    many,
     max_pool,
     norm,
     pointwise,
@@ -42,7 +43,7 @@ from tinygrad_course.ops.windows import Windows
 
 from . import fake_cuda, kernel_shim
 
-MODULES = (avg_pool, columns, max_pool, norm, pointwise, recurrent, softmax, steps)
+MODULES = (avg_pool, columns, many, max_pool, norm, pointwise, recurrent, softmax, steps)
 TEXTS = {module.__name__.split(".")[-1]: module.KERNELS for module in MODULES}
 VARIANTS = [(dtype, wide) for dtype in kernels.REALS for wide in (False, True)]
 
@@ -213,6 +214,24 @@ def test_activations_of_other_memory(dtype) -> None:
     y, g = there(draw(4, 3, dtype=dtype)), there(draw(4, 3, dtype=dtype))
     assert pointwise.alike(y, g) and not pointwise.alike(y.T, g.T)
     assert not pointwise.alike(y, g[:1]) and not pointwise.alike(draw(3), draw(3))
+
+
+@runs_kernels
+def test_many_arrays(dtype) -> None:
+    """More than a launch takes, of any shapes, empty ones among them."""
+    shapes = [(3, i % 5) for i in range(many.MOST + 3)] + [(300,), ()]
+    arrays = [np.asarray(draw(*shape, dtype=dtype, seed=i)) for i, shape in enumerate(shapes)]
+    expected = np.concatenate([a.reshape(-1) for a in arrays])
+    on_device = [there(a) for a in arrays]
+    whole = fake_cuda.xp.empty(expected.size, dtype)
+    with fake_cuda.counting() as counts:
+        many.gather(on_device, whole)
+        many.scale(on_device, there(np.asarray(3, dtype)))
+    assert counts.launches == {"gather": 2, "scale": 2}
+    close(whole, expected)
+    for scaled, a in zip(on_device, arrays, strict=True):
+        close(scaled, 3 * a)
+    assert many.gatherable(on_device) and not many.gatherable([whole, whole[::2]])
 
 
 # --- windows --------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from typing import Any
 
 from ..autograd.variable import Tensor
 from ..device import Array, go_to, xp_of
+from ..kernels.many import gather, gatherable
 
 Memory = dict[Tensor, dict[str, Any]]  # what an optimizer remembers of each parameter
 
@@ -31,6 +32,7 @@ class Flat:
 
     def __init__(self, parameters: list[Tensor], memory: Memory) -> None:
         self.parameters = parameters
+        self.stands = True  # until something is put elsewhere; then the next step plans anew
         self.x = _side_by_side(parameters)
         self.g = xp_of(self.x).empty_like(self.x)
         self.arrays = [p._array for p in parameters]
@@ -55,8 +57,12 @@ class Flat:
         arrays = [p._array for p in self.parameters]
         same = not any(map(is_not, chain(arrays, kept), chain(self.arrays, self.kept)))
         if not same or [g.shape for g in grads] != self.shapes or not self._remembered(memory):
+            self.stands = False
             return False
-        xp_of(self.g).concatenate(grads, axis=None, out=self.g)
+        if gatherable([self.g, *grads]):
+            gather(grads, self.g)
+        else:
+            xp_of(self.g).concatenate(grads, axis=None, out=self.g)
         return True
 
     def _remembered(self, memory: Memory) -> bool:
@@ -127,9 +133,10 @@ class Plan:
         self.alone = [p for p in parameters if id(p) not in flat]
 
     def fits(self, parameters: Sequence[Tensor]) -> bool:
-        """Whether these are the parameters that the plan was made for."""
-        same_number = len(parameters) == len(self.seen)
-        return same_number and not any(map(is_not, parameters, self.seen))
+        """Whether these are the parameters that the plan was made for, as they were then."""
+        if len(parameters) != len(self.seen) or any(map(is_not, parameters, self.seen)):
+            return False
+        return all(flat.stands for flat in self.flats)
 
 
 def _alike(parameters: Sequence[Tensor], memory: Memory) -> list[list[Tensor]]:

@@ -15,6 +15,7 @@ from ...autograd.mode import no_grad
 from ...autograd.variable import Tensor
 from ...device import xp_of
 from ...dtype import float32, float64
+from ...kernels.many import gather, gatherable, scale
 from ...linalg import vector_norm
 from ...ops.data import tensor as make_tensor
 from ...ops.join import stack
@@ -91,9 +92,13 @@ def clip_grads_with_norm_(
         return
     # Kept on the device: asking whether anything must be clipped would wait for it.
     factor = xp_of(grads[0]._array).minimum(float(max_norm) / (total_norm._array + 1e-6), 1)
+    arrays = [grad._array for grad in grads]
+    if gatherable([factor, *arrays]):
+        scale(arrays, factor)
+    else:
+        for array in arrays:
+            xp_of(array).multiply(array, factor.astype(array.dtype, copy=False), out=array)
     for grad in grads:
-        array = grad._array
-        xp_of(array).multiply(array, factor.astype(array.dtype, copy=False), out=array)
         grad._bump()
 
 
@@ -127,7 +132,12 @@ def _gradients(parameters: list[Tensor]) -> list[Tensor]:
 def _norm(tensors: list[Tensor], p: float) -> Tensor:
     if p == 2 and all(tensor.dtype in (float32, float64) for tensor in tensors):
         # As dot products: four times as fast.
-        xp = xp_of(tensors[0]._array)
+        arrays = [tensor._array for tensor in tensors]
+        xp = xp_of(arrays[0])
+        if gatherable(arrays):
+            whole = xp.empty(sum(a.size for a in arrays), arrays[0].dtype)
+            gather(arrays, whole)
+            return Tensor._wrap_any(xp.sqrt(xp.dot(whole, whole)))
         flat = [tensor._array.reshape(-1) for tensor in tensors]
         return Tensor._wrap_any(xp.sqrt(xp.stack([xp.dot(x, x) for x in flat]).sum()))
     norm: Tensor = vector_norm(stack([vector_norm(tensor, p) for tensor in tensors]), p)
