@@ -252,61 +252,9 @@ def misfits(answer, rng):
         ((3,), (1,), (-1, 3)),
         ((2, 3), (3, 1), (2, 1)),
         ((3,), (1,), (3, 1)),
+        ((3, 1), (1, 1), (3, 4)),  # this one fits
     ]
     return {repr(a): attempted(answer, *a) for a in arguments}
-
-
-# --- unfold ---------------------------------------------------------------------------------------
-
-unfold_geometry = Exercise(
-    "unfold-geometry",
-    answer="unfold_geometry",
-    title="The geometry of unfold",
-    points=9,
-    difficulty=2,
-    hints=(
-        "One axis changes, and one is added at the end. All others stay.",
-        "The axis gets `(n - size) // step + 1` windows, and its stride is multiplied by step.",
-        "The new axis has `size` places, and the stride that the axis had before.",
-    ),
-)
-
-
-@unfold_geometry.case("a vector", points=2)
-def of_vector(answer, rng):
-    return [
-        attempted(answer, (7,), (1,), 0, 3, 2),
-        attempted(answer, (5,), (1,), 0, 2, 1),
-        attempted(answer, (8,), (1,), 0, 3, 3),
-    ]
-
-
-@unfold_geometry.case("an axis of a matrix", points=2)
-def of_matrix(answer, rng):
-    return [attempted(answer, (4, 6), (6, 1), 0, 2, 1), attempted(answer, (4, 6), (6, 1), 1, 3, 3)]
-
-
-def axes_and_windows(st):
-    axes = st.lists(st.integers(1, 6), min_size=1, max_size=3)
-    return st.tuples(axes, st.integers(0, 2), st.integers(0, 5), st.integers(1, 3))
-
-
-@unfold_geometry.property("any tensor", points=3, draw=axes_and_windows)
-def any_unfold(answer, rng, example):
-    axes, dim, width, step = example
-    x = tg.zeros(*axes).transpose(0, -1)
-    dim %= len(axes)
-    width = 1 + width % x.shape[dim]
-    given = f"shape {tuple(x.shape)}, stride {x.stride()}, dim {dim}, size {width}, step {step}"
-    return {
-        "given": given,
-        "result": attempted(answer, tuple(x.shape), x.stride(), dim, width, step),
-    }
-
-
-@unfold_geometry.case("a window as long as the axis, and longer", points=2)
-def long_windows(answer, rng):
-    return [attempted(answer, (3,), (1,), 0, 3, 1), attempted(answer, (3,), (1,), 0, 4, 1)]
 
 
 # --- Experiment: cells ----------------------------------------------------------------------------
