@@ -96,13 +96,14 @@ class AdaptiveMaxPool2d(PlacedMaxima, fn="", node="AdaptiveMaxPool2DBackward0"):
     __slots__ = ()
 
     def forward(ctx, xp, x, /, size):
-        image, front = x.shape[-len(size) :], x.ndim - len(size)
-        places = xp.broadcast_to(xp.arange(math.prod(image)).reshape(image), x.shape)
+        image = x.shape[-len(size) :]
+        places = xp.arange(math.prod(image)).reshape(image)  # of one image till they differ
         # Rows before columns: the first maximum of the first row that has it is the first of all.
-        for dim in reversed(range(len(size))):
+        for dim in range(-1, -len(size) - 1, -1):
             cells = intervals(image[dim], size[dim]).places.T
-            cells, at = constant(np.ascontiguousarray(cells), device_of(x)), front + dim
-            x, places = largest(xp, [(x.take(c, at), places.take(c, at)) for c in cells])
+            cells = constant(np.ascontiguousarray(cells), device_of(x))
+            x, places = largest(xp, [(x.take(c, dim), places.take(c, dim)) for c in cells])
+        places = xp.ascontiguousarray(xp.broadcast_to(places, x.shape))
         ctx.save(places, image)
         return x, places
 

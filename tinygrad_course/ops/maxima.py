@@ -27,8 +27,10 @@ def largest(xp: Any, candidates: Iterable[tuple[Array, Array]]) -> tuple[Array, 
     candidates = iter(candidates)
     best, where = next(candidates)
     for seen, places in candidates:
-        better = (seen > best) | xp.isnan(seen)
-        best, where = xp.where(better, seen, best), xp.where(better, places, where)
+        better = seen > best
+        better |= xp.isnan(seen)
+        best = xp.maximum(best, seen)
+        where = where + (places - where) * better  # a choice by `where` takes three times as long
     return best, where
 
 
