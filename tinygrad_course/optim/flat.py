@@ -18,6 +18,7 @@ from typing import Any
 
 from ..autograd.variable import Tensor
 from ..device import Array, go_to, xp_of
+from ..kernels.many import gather, gatherable
 
 Memory = dict[Tensor, dict[str, Any]]  # what an optimizer remembers of each parameter
 
@@ -58,7 +59,10 @@ class Flat:
         if not same or [g.shape for g in grads] != self.shapes or not self._remembered(memory):
             self.stands = False
             return False
-        xp_of(self.g).concatenate(grads, axis=None, out=self.g)
+        if gatherable([self.g, *grads]):
+            gather(grads, self.g)
+        else:
+            xp_of(self.g).concatenate(grads, axis=None, out=self.g)
         return True
 
     def _remembered(self, memory: Memory) -> bool:

@@ -68,7 +68,8 @@ class Rprop(Optimizer):
         agreement = xp.multiply(g, previous, out=step)  # its sign counts
         previous[...] = g
         agreed, turned = agreement > 0, agreement < 0
-        xp.copyto(previous, 0, where=turned)  # so that the step after a turn neither grows nor shrinks
+        # So that the step after a turn neither grows nor shrinks.
+        xp.copyto(previous, 0, where=turned)
         step.fill(1)
         xp.copyto(step, grow, where=agreed)
         xp.copyto(step, shrink, where=turned)
