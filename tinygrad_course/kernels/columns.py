@@ -141,8 +141,10 @@ def weight_gradient(x: Array, g: Array, kernel: Any, geometry: Any) -> Array:
     """Σ x g over all windows, the adjoint of w → x ⋆ w: (O, C / groups, kh, kw)."""
     o, places = g.shape[1], g.shape[2:]
     columns = _grouped(im2col(x, kernel, places, geometry), geometry)
-    w = _product(_grouped(_channels_first(g), geometry), columns.swapaxes(1, 2))
-    return w.reshape(o, x.shape[1] // geometry.groups, *kernel)
+    w = xp_of(g).empty((o, x.shape[1] // geometry.groups, *kernel), g.dtype)
+    gradients = _grouped(_channels_first(g), geometry)
+    _product(gradients, columns.swapaxes(1, 2), out=_grouped(w, geometry))
+    return w
 
 
 def _channels_first(g: Array) -> Array:
@@ -156,6 +158,9 @@ def _grouped(x: Array, geometry: Any) -> Array:
     return x.reshape(groups, len(x) // groups, math.prod(x.shape[1:]))
 
 
-def _product(a: Array, b: Array) -> Array:
+def _product(a: Array, b: Array, out: Array | None = None) -> Array:
     """a @ b for each group; a single one as plain matrices, which are not copied to transpose."""
-    return (a[0] @ b[0])[None] if len(a) == 1 else a @ b
+    xp = xp_of(a)
+    if len(a) > 1:
+        return xp.matmul(a, b, out=out)
+    return xp.matmul(a[0], b[0], out=None if out is None else out[0])[None]
