@@ -132,56 +132,6 @@ def changes_meanwhile(answer, rng):
     return called
 
 
-# --- Clipping -------------------------------------------------------------------------------------
-
-clipping = Exercise(
-    "clipping",
-    answer="clipping",
-    title="A hook that bounds a gradient",
-    points=7,
-    difficulty=1,
-    hints=(
-        "`clipping(limit)` returns a function of one argument. Define it inside and return it.",
-        "`grad.norm().item()` is the length. Only when it is greater than the limit is there "
-        "something to do.",
-        "Return `grad * (limit / norm)`, a new tensor. To leave the gradient as it is, return "
-        "None.",
-    ),
-)
-
-
-def clipped(answer, limit, gradient):
-    x = tg.zeros(gradient.shape, requires_grad=True)
-    x.register_hook(answer(limit))
-    x.backward(gradient.clone())
-    return {"given": {"limit": limit, "gradient": gradient}, "x.grad": x.grad}
-
-
-@clipping.case("a gradient that is too long", points=2)
-def too_long(answer, rng):
-    return clipped(answer, 0.5, normal(rng, 2, 3) + tg.tensor([2.0, 0.0, 0.1]))
-
-
-@clipping.case("one that is short enough, with entries above the limit's share", points=1)
-def short_enough(answer, rng):
-    return clipped(answer, 5.0, tg.tensor([3.0, -0.5, 0.25]))
-
-
-@clipping.case("nothing but zeros", points=1)
-def zeros(answer, rng):
-    return clipped(answer, 1.0, tg.zeros(3))
-
-
-@clipping.case("nobody else's gradient is changed", points=3)
-def shared(answer, rng):
-    left, right = tg.zeros(3, requires_grad=True), tg.zeros(3, requires_grad=True)
-    other, middle = left * 1, right * 1
-    middle.register_hook(answer(0.5))
-    gradient = normal(rng, 3) + 1
-    (other + middle).backward(gradient.clone())
-    return {"gradient": gradient, "clipped": right.grad, "of the other input": left.grad}
-
-
 # --- Repair: feature maps -------------------------------------------------------------------------
 
 feature_maps = Exercise(
