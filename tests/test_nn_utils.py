@@ -1,6 +1,7 @@
 """nn.utils beside PyTorch's: clipping, norms of many tensors, parameters as a vector, weight
 normalization."""
 
+import math
 import warnings
 
 import pytest
@@ -85,6 +86,22 @@ def test_clipping_on_the_pretended_device() -> None:
         assert p.grad.tolist() == pytest.approx([1.5, 2.0, -6.0])
         nn.utils.clip_grad_value_(p, 1.75)
         assert p.grad.tolist() == pytest.approx([1.5, 1.75, -1.75])
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, math.inf])
+def test_clipping_gradients_on_several_devices(order) -> None:
+    found = []
+    with fake_cuda.pretended(2):
+        for devices in (["cpu"] * 4, ["cuda:1", "cuda:0", "cpu", "cuda:1"]):
+            ps = [nn.Parameter(tg.zeros(i + 1, device=d)) for i, d in enumerate(devices)]
+            for i, p in enumerate(ps):
+                p.grad = tg.arange(i + 1.0, device=p.device) - 1
+            norm = nn.utils.clip_grad_norm_(ps, 2.0, order)
+            assert norm.device == ps[0].device
+            assert [p.grad.device for p in ps] == [p.device for p in ps]
+            nn.utils.clip_grad_value_(ps, 0.5)
+            found.append([norm.item(), *(x for p in ps for x in p.grad.tolist())])
+    assert found[1] == pytest.approx(found[0])
 
 
 @both

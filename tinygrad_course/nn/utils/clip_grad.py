@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from typing import Any
 
 from ...autograd.mode import no_grad
 from ...autograd.variable import Tensor
-from ...device import xp_of
+from ...device import backend_of, go_to, xp_of
 from ...dtype import float32, float64
 from ...kernels.many import gather, gatherable, scale
 from ...linalg import vector_norm
@@ -73,6 +74,7 @@ def get_total_norm(
     return norm
 
 
+@no_grad()
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor],
     max_norm: float,
@@ -87,19 +89,18 @@ def clip_grads_with_norm_(
     >>> clip_grads_with_norm_(w, 1.0, tg.tensor(10.)); w.grad
     tensor([0.3000, 0.4000])
     """
-    grads = _gradients(_listed(parameters))
-    if not grads:
-        return
     # Kept on the device: asking whether anything must be clipped would wait for it.
-    factor = xp_of(grads[0]._array).minimum(float(max_norm) / (total_norm._array + 1e-6), 1)
-    arrays = [grad._array for grad in grads]
-    if gatherable([factor, *arrays]):
-        scale(arrays, factor)
-    else:
-        for array in arrays:
-            xp_of(array).multiply(array, factor.astype(array.dtype, copy=False), out=array)
-    for grad in grads:
-        grad._bump()
+    factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
+    for grads in _by_device(_gradients(_listed(parameters))):
+        arrays, number = [grad._array for grad in grads], factor.to(grads[0].device)._array
+        go_to(number)
+        if gatherable([number, *arrays]):
+            scale(arrays, number)
+        else:
+            for array in arrays:
+                xp_of(array).multiply(array, number.astype(array.dtype, copy=False), out=array)
+        for grad in grads:
+            grad._bump()
 
 
 def clip_grad_value_(
@@ -116,6 +117,7 @@ def clip_grad_value_(
     limit = float(clip_value)
     for grad in _gradients(_listed(parameters)):
         array = grad._array
+        go_to(array)
         xp_of(array).clip(array, -limit, limit, out=array)
         grad._bump()
 
@@ -128,19 +130,30 @@ def _gradients(parameters: list[Tensor]) -> list[Tensor]:
     return [p.grad for p in parameters if p.grad is not None]
 
 
+def _by_device(tensors: list[Tensor]) -> list[list[Tensor]]:
+    groups: dict[Any, list[Tensor]] = {}
+    for tensor in tensors:
+        array = tensor._array
+        groups.setdefault(backend_of(array).index_of(array), []).append(tensor)
+    return list(groups.values())
+
+
 @no_grad()
 def _norm(tensors: list[Tensor], p: float) -> Tensor:
-    if p == 2 and all(tensor.dtype in (float32, float64) for tensor in tensors):
+    floats = all(tensor.dtype in (float32, float64) for tensor in tensors)
+    if p == 2 and floats and len(_by_device(tensors)) == 1:
         # As dot products: four times as fast.
         arrays = [tensor._array for tensor in tensors]
         xp = xp_of(arrays[0])
+        go_to(arrays[0])
         if gatherable(arrays):
             whole = xp.empty(sum(a.size for a in arrays), arrays[0].dtype)
             gather(arrays, whole)
             return Tensor._wrap_any(xp.sqrt(xp.dot(whole, whole)))
         flat = [tensor._array.reshape(-1) for tensor in tensors]
         return Tensor._wrap_any(xp.sqrt(xp.stack([xp.dot(x, x) for x in flat]).sum()))
-    norm: Tensor = vector_norm(stack([vector_norm(tensor, p) for tensor in tensors]), p)
+    norms = [vector_norm(tensor, p).to(tensors[0].device) for tensor in tensors]
+    norm: Tensor = vector_norm(stack(norms), p)
     return norm
 
 
