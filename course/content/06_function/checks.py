@@ -201,59 +201,6 @@ def unneeded(answer, rng):
     return seen
 
 
-# --- The largest entry, in the old style ----------------------------------------------------------
-
-largest = Exercise(
-    "largest",
-    answer="Largest",
-    title="The largest entry, in the old style",
-    points=9,
-    difficulty=2,
-    hints=(
-        "Three ordinary methods: `__init__(self, dim)` keeps the number, `forward(self, x)` "
-        "returns a pair, `backward(self, g, g_mask)` gets a gradient for each of the pair.",
-        "`values, places = x.max(self.dim, keepdim=True)` gives the maxima and where they stand. "
-        "`tg.zeros_like(x).scatter_(self.dim, places, 1.0)` is the mask.",
-        "Only the entries of the mask moved the result, so the gradient of x is g at those places "
-        "and 0 elsewhere: `g` times the mask. `g` lacks the axis `dim`: "
-        "`g.unsqueeze(self.dim)` puts it back.",
-        "In forward: `self.mark_non_differentiable(mask)`, `self.save_for_backward(mask)`, and "
-        "at the end `return values.squeeze(self.dim), mask`.",
-    ),
-)
-
-
-@largest.case("of each row", points=1)
-def of_rows(answer, rng):
-    x = normal(rng, 3, 3)
-    values, mask = answer(1)(x)
-    weighted([values], rng).backward()
-    return {"values": values.detach(), "mask": mask.detach(), "gradient": x.grad}
-
-
-@largest.property("of any axis of any shape", points=3, draw=lambda st: st.integers(1, 6))
-def of_any_axis(answer, rng, size):
-    shape = tuple(int(n) for n in rng.integers(2, 5, size=1 + size // 2))
-    x, dim = normal(rng, *shape), int(rng.integers(len(shape)))
-    values, mask = answer(dim)(x)
-    weighted([values], rng).backward()
-    return {"dim": dim, "values": values.detach(), "mask": mask.detach(), "gradient": x.grad}
-
-
-@largest.case("the mask has no gradient", points=3)
-def mask_is_constant(answer, rng):
-    values, mask = answer(1)(normal(rng, 2, 3))
-    return {"values.requires_grad": values.requires_grad, "mask.requires_grad": mask.requires_grad}
-
-
-@largest.case("a change of the mask gives no wrong gradient", points=2)
-def mask_guarded(answer, rng):
-    def run(leaf):
-        return answer(1)(leaf)
-
-    return {"slips through": slips_through(run, lambda values, mask: mask.add_(1.0), rng)}
-
-
 # --- Repair a Swish -------------------------------------------------------------------------------
 
 repair_swish = Exercise(
