@@ -137,64 +137,6 @@ def pooled_gradient(answer, rng):
     return {"given": {"x": x.detach(), "kernel": 2, "stride": 1}, "x.grad": x.grad}
 
 
-# --- Unpooling ------------------------------------------------------------------------------------
-
-unpool = Exercise(
-    "unpool",
-    answer="unpool",
-    title="Put the values back",
-    points=8,
-    difficulty=2,
-    hints=(
-        "Make zeros of the shape (N, C, H · W), since the indices count in the flattened picture.",
-        "Values and indices have to be flat in the same way: `flatten(2)`.",
-        "`flat.scatter(2, indices.flatten(2), values.flatten(2))`, then `view(n, c, *size)`.",
-    ),
-)
-
-
-def pooled(x, kernel, stride):
-    return tg.nn.functional.max_pool2d(x, kernel, stride, return_indices=True)
-
-
-def try_unpool(answer, x, kernel, stride):
-    values, indices = pooled(x, kernel, stride)
-    size = tuple(x.shape[2:])
-    given = {"values": values, "indices": indices, "size": size}
-    return {"given": given, "result": answer(values, indices, size)}
-
-
-@unpool.case("one channel", points=2)
-def unpool_one(answer, rng):
-    return try_unpool(answer, distinct(rng, 1, 1, 4, 6), 2, 2)
-
-
-@unpool.case("several pictures and channels", points=1)
-def unpool_several(answer, rng):
-    return try_unpool(answer, distinct(rng, 2, 3, 2, 4), 2, 2)
-
-
-@unpool.case("a size that the windows do not fill", points=1)
-def unpool_odd(answer, rng):
-    return try_unpool(answer, distinct(rng, 1, 2, 5, 3), 2, 2)
-
-
-@unpool.case("windows that overlap", points=2)
-def unpool_overlapping(answer, rng):
-    x = distinct(rng, 1, 1, 3, 4)
-    x[0, 0, 1, 1] = 20
-    return try_unpool(answer, x, 2, 1)
-
-
-@unpool.case("its gradient", points=2)
-def unpool_gradient(answer, rng):
-    values, indices = pooled(distinct(rng, 1, 2, 4, 4), 2, 2)
-    values = values.detach().requires_grad_()
-    weights = distinct(rng, 1, 2, 4, 4)
-    (answer(values, indices, (4, 4)) * weights).sum().backward()
-    return {"given": {"indices": indices, "gradient of the result": weights}, "grad": values.grad}
-
-
 # --- Repair: normalise ----------------------------------------------------------------------------
 
 normalise = Exercise(
