@@ -254,58 +254,6 @@ def step_leaves(answer, rng):
     }
 
 
-# --- A clip in place ------------------------------------------------------------------------------
-
-clip_in_place = Exercise(
-    "clip-in-place",
-    answer="Clip",
-    title="Clip in place",
-    points=8,
-    difficulty=2,
-    hints=(
-        "`x.clamp_(-limit, limit)` changes x in place. After it, tell the engine: "
-        "`ctx.mark_dirty(x)`, and return x itself.",
-        "Where was the value strictly inside? `x.abs() < limit` says so, as a tensor of booleans. "
-        "It can be saved like any tensor.",
-        "`backward` returns `g` times that mask, and `None` for the limit.",
-    ),
-)
-
-
-def clipped(answer, rng, through_result):
-    values, limit = rng.standard_normal(6), 0.75
-    values[4:] = limit, -limit  # not strictly inside
-    x = tg.tensor(values, requires_grad=True)
-    h = x * 1
-    result = answer.apply(h, limit)
-    weights = normal(rng, 6, requires_grad=False)
-    ((result if through_result else h) * weights).sum().backward()
-    return {"x": x.detach().clone(), "h": h.detach(), "gradient": x.grad, "same": result is h}
-
-
-@clip_in_place.case("used through what apply returns", points=2)
-def clip_result(answer, rng):
-    seen = clipped(answer, rng, through_result=True)
-    return {name: seen[name] for name in ("x", "h", "gradient")}
-
-
-@clip_in_place.case("used through the tensor that was changed", points=3)
-def clip_changed(answer, rng):
-    return clipped(answer, rng, through_result=False)
-
-
-@clip_in_place.case("a leaf is refused, and who saved the old values notices", points=3)
-def clip_refused(answer, rng):
-    leaf, x = normal(rng, 3), normal(rng, 3)
-    h = x * 1
-    square = (h * h).sum()
-    answer.apply(h, 0.5)
-    return {
-        "leaf": outcome(lambda: str(answer.apply(leaf, 0.5).shape)),
-        "square": outcome(lambda: square.backward()),
-    }
-
-
 # --- Guarded functions ----------------------------------------------------------------------------
 
 guarded = Exercise(
