@@ -210,7 +210,7 @@ def _needed(lr, beta=0.0):
 measured = {
     "steps": {lr: _needed(lr) for lr in (0.02, 0.1, 0.19, 0.2)},
     "largest": {
-        beta: max(n / 100 for n in range(1, 51) if _needed(n / 100, beta) is not None)
+        beta: max(n / 100 for n in range(15, 42, 2) if _needed(n / 100, beta) is not None)
         for beta in (0.0, 0.9)
     },
 }
@@ -232,9 +232,9 @@ def _needed(lr, beta=0.0):
 
 measured = {"steps": {lr: _needed(lr) for lr in (0.02, 0.1, 0.19, 0.2)}, "largest": {}}
 for _beta in (0.0, 0.9):
-    _lr = 0.50
+    _lr = 0.41
     while _needed(_lr, _beta) is None:
-        _lr = round(_lr - 0.01, 2)
+        _lr = round(_lr - 0.02, 2)
     measured["largest"][_beta] = _lr
 
 
@@ -245,7 +245,7 @@ def _first(lr, beta=0.0):
     return hits[0] if len(hits) else None
 
 
-_rates = np.arange(1, 51) / 100
+_rates = np.arange(15, 42, 2) / 100
 measured = {
     "steps": {lr: _first(lr) for lr in (0.02, 0.1, 0.19, 0.2)},
     "largest": {b: max(r for r in _rates if _first(r, b) is not None) for b in (0.0, 0.9)},
@@ -278,7 +278,7 @@ measured = {
 # says: At 0.19 the second place is negative, and so less than 0.001: compare abs(x).
 measured = {
     "steps": {0.02: 31, 0.1: 1, 0.19: 1, 0.2: 1},
-    "largest": {0.0: 0.50, 0.9: 0.50},
+    "largest": {0.0: 0.41, 0.9: 0.41},
 }
 
 # %% wrong edge: the edge itself
@@ -315,7 +315,7 @@ def _needed(lr, beta=0.0):
 
 measured = {"steps": {lr: _needed(lr) for lr in (0.02, 0.1, 0.19, 0.2)}, "largest": {}}
 for _beta in (0.0, 0.9):
-    _rates = [round(0.01 * n, 2) for n in range(1, 51)]
+    _rates = [round(0.01 * n, 2) for n in range(15, 42, 2)]
     measured["largest"][_beta] = max(lr for lr in _rates if _needed(lr, _beta) is not None)
 
 
@@ -335,7 +335,7 @@ def _needed(lr, momentum=0.0):
 
 measured = {"steps": {lr: _needed(lr) for lr in (0.02, 0.1, 0.19, 0.2)}, "largest": {}}
 for _beta in (0.0, 0.9):
-    _rates = [round(0.01 * n, 2) for n in range(1, 51)]
+    _rates = [round(0.01 * n, 2) for n in range(15, 42, 2)]
     measured["largest"][_beta] = max(lr for lr in _rates if _needed(lr, _beta) is not None)
 
 
@@ -880,352 +880,3 @@ class AdamW(Adam):
 class AdamW(Adam):
     def move(self, p, g, group, state):
         super().move(p, g, group, state)
-
-
-# %% right predict-groups: by running it
-_base, _head, _late = (tg.zeros(2, requires_grad=True) for _ in range(3))
-_optimizer = tg.optim.SGD(
-    [{"params": [_base]}, {"params": [_head], "lr": 0.001}], lr=0.01, momentum=0.9
-)
-_optimizer.add_param_group({"params": [_late]})
-_head.sum().backward()
-_optimizer.step()
-groups = {
-    "number of groups": len(_optimizer.param_groups),
-    "momentum of late": _optimizer.param_groups[2]["momentum"],
-    "head[0] after the first step": _head[0].item(),
-    "parameters with a state": len(_optimizer.state),
-}
-for _group in _optimizer.param_groups:
-    _group["lr"] *= 10
-_optimizer.step()
-groups["head[0] after the second step"] = _head[0].item()
-try:
-    _optimizer.add_param_group({"params": [_head]})
-    groups["adding head once more"] = "works"
-except Exception as _error:
-    groups["adding head once more"] = type(_error).__name__
-
-# %% right predict-groups: by hand
-groups = {
-    "number of groups": 2 + 1,
-    "momentum of late": 0.9,
-    "head[0] after the first step": -0.001 * 1,
-    "parameters with a state": 1,
-    "head[0] after the second step": -0.001 * 1 - 0.01 * (0.9 * 1 + 1),
-    "adding head once more": "ValueError",
-}
-
-# %% right predict-groups: tensors, and the class of the error
-groups = {
-    "number of groups": tg.tensor(3),
-    "momentum of late": np.float64(0.9),
-    "head[0] after the first step": tg.tensor(-0.001),
-    "parameters with a state": 1,
-    "head[0] after the second step": np.array([-0.02]),
-    "adding head once more": ValueError,
-}
-
-
-# %% wrong predict-groups: the default rate for head
-# says: head has its own learning rate, 0.001. The 0.01 is for groups that name none.
-groups = {
-    "number of groups": 3,
-    "momentum of late": 0.9,
-    "head[0] after the first step": -0.01,
-    "parameters with a state": 1,
-    "head[0] after the second step": -0.2,
-    "adding head once more": "ValueError",
-}
-
-# %% wrong predict-groups: a late group has no momentum
-# says: A group that is added later gets the settings that it doesn't name from the same defaults:
-# its momentum is 0.9, too.
-groups = {
-    "number of groups": 3,
-    "momentum of late": 0,
-    "head[0] after the first step": -0.001,
-    "parameters with a state": 1,
-    "head[0] after the second step": -0.02,
-    "adding head once more": "ValueError",
-}
-
-# %% wrong predict-groups: a state for every parameter
-# says: Only head had a gradient. base and late were left out, and of them nothing is remembered.
-groups = {
-    "number of groups": 3,
-    "momentum of late": 0.9,
-    "head[0] after the first step": -0.001,
-    "parameters with a state": 3,
-    "head[0] after the second step": -0.02,
-    "adding head once more": "ValueError",
-}
-
-# %% wrong predict-groups: momentum forgotten
-# says: In the second step the velocity is 0.9 + 1, not 1: the first gradient is still in it.
-groups = {
-    "number of groups": 3,
-    "momentum of late": 0.9,
-    "head[0] after the first step": -0.001,
-    "parameters with a state": 1,
-    "head[0] after the second step": -0.011,
-    "adding head once more": "ValueError",
-}
-
-# %% wrong predict-groups: the gradient is gone
-# says: step leaves the gradients where they are. As nobody called zero_grad, the second step takes
-# in the same gradient once more: v = 0.9 + 1.
-groups = {
-    "number of groups": 3,
-    "momentum of late": 0.9,
-    "head[0] after the first step": -0.001,
-    "parameters with a state": 1,
-    "head[0] after the second step": -0.01,
-    "adding head once more": "ValueError",
-}
-
-# %% wrong predict-groups: twice is allowed
-# says: A parameter can't be in two groups, as it would be moved twice, with two rates: ValueError.
-groups = {
-    "number of groups": 3,
-    "momentum of late": 0.9,
-    "head[0] after the first step": -0.001,
-    "parameters with a state": 1,
-    "head[0] after the second step": -0.02,
-    "adding head once more": "works",
-}
-
-# %% wrong predict-groups: the rate is fixed
-# says: A changed rate counts from the next step on: in the second one it is 0.01.
-groups = {
-    "number of groups": 3,
-    "momentum of late": 0.9,
-    "head[0] after the first step": -0.001,
-    "parameters with a state": 1,
-    "head[0] after the second step": -0.0029,
-    "adding head once more": "ValueError",
-}
-
-
-# %% right clip: the norm of norms
-def clip_grad_norm(parameters, max_norm, norm_type=2.0):
-    grads = [p.grad for p in list(parameters) if p.grad is not None]
-    if norm_type == math.inf:
-        norm = max(g.abs().max().item() for g in grads)
-    else:
-        norms = [(g.abs() ** norm_type).sum().item() ** (1 / norm_type) for g in grads]
-        norm = sum(n**norm_type for n in norms) ** (1 / norm_type)
-    factor = min(1.0, max_norm / (norm + 1e-6))
-    for g in grads:
-        g.mul_(factor)
-    return tg.tensor(norm)
-
-
-# %% right clip: by NumPy
-def clip_grad_norm(parameters, max_norm, norm_type=2.0):
-    parameters = [p for p in parameters if p.grad is not None]
-    whole = np.concatenate([p.grad.numpy().ravel() for p in parameters])
-    norm = float(np.linalg.norm(whole, norm_type))
-    for p in parameters:
-        p.grad.data *= max_norm / max(norm, max_norm)
-    return norm
-
-
-# %% wrong clip: each by itself
-# says: You clip each gradient by itself. Together they may still be too long, and their common
-# direction is changed. One norm for all, one factor for all.
-def clip_grad_norm(parameters, max_norm, norm_type=2.0):
-    norms = []
-    for p in parameters:
-        if p.grad is not None:
-            norm = p.grad.reshape(-1).norm(norm_type)
-            if norm > max_norm:
-                p.grad *= max_norm / norm
-            norms.append(norm)
-    return tg.stack(norms).norm(norm_type)
-
-
-# %% wrong clip: short ones are stretched
-# says: You scale gradients that are short enough already, too, and make them longer. Only a norm
-# above max_norm wants clipping.
-def clip_grad_norm(parameters, max_norm, norm_type=2.0):
-    grads = [p.grad for p in parameters if p.grad is not None]
-    norm = tg.cat([g.reshape(-1) for g in grads]).norm(norm_type)
-    for g in grads:
-        g *= max_norm / norm
-    return norm
-
-
-# %% wrong clip: new gradients
-# says: The numbers are right, but each p.grad is a new tensor. Whoever holds the old one sees
-# nothing of it: multiply in place, `p.grad *= ...`.
-def clip_grad_norm(parameters, max_norm, norm_type=2.0):
-    params = [p for p in parameters if p.grad is not None]
-    norm = tg.cat([p.grad.reshape(-1) for p in params]).norm(norm_type)
-    if norm > max_norm:
-        for p in params:
-            p.grad = p.grad * (max_norm / norm)
-    return norm
-
-
-# %% wrong clip: None is not expected
-# says: A parameter without a gradient has None there. Leave it out.
-def clip_grad_norm(parameters, max_norm, norm_type=2.0):
-    grads = [p.grad for p in parameters]
-    norm = tg.cat([g.reshape(-1) for g in grads]).norm(norm_type)
-    if norm > max_norm:
-        for g in grads:
-            g *= max_norm / norm
-    return norm
-
-
-# %% wrong clip: a generator used twice
-# says: Your function goes through the parameters twice. A generator, such as net.parameters(), is
-# empty the second time, so nothing is clipped. Make a list first.
-def clip_grad_norm(parameters, max_norm, norm_type=2.0):
-    norm = tg.cat([p.grad.reshape(-1) for p in parameters if p.grad is not None]).norm(norm_type)
-    if norm > max_norm:
-        for p in parameters:
-            if p.grad is not None:
-                p.grad *= max_norm / norm
-    return norm
-
-
-# %% wrong clip: the sum of the norms
-# says: You add up the norms of the single gradients. For norm 2 squares add up, not norms: take the
-# norm of all entries together.
-def clip_grad_norm(parameters, max_norm, norm_type=2.0):
-    grads = [p.grad for p in parameters if p.grad is not None]
-    norm = sum(g.reshape(-1).norm(norm_type) for g in grads)
-    if norm > max_norm:
-        for g in grads:
-            g *= max_norm / norm
-    return norm
-
-
-# %% wrong clip: the root is missing
-# says: You return the sum of squares: the root is missing.
-def clip_grad_norm(parameters, max_norm, norm_type=2.0):
-    grads = [p.grad for p in parameters if p.grad is not None]
-    sizes = tg.cat([g.reshape(-1) for g in grads]).abs()
-    norm = sizes.max() if norm_type == math.inf else (sizes**norm_type).sum()
-    if norm > max_norm:
-        for g in grads:
-            g *= max_norm / norm
-    return norm
-
-
-# %% wrong clip: values cut off
-# says: You cut off each entry at max_norm. That is clip_grad_value_; here all entries get the same
-# factor.
-def clip_grad_norm(parameters, max_norm, norm_type=2.0):
-    grads = [p.grad for p in parameters if p.grad is not None]
-    norm = tg.cat([g.reshape(-1) for g in grads]).norm(norm_type)
-    for g in grads:
-        g.clamp_(-max_norm, max_norm)
-    return norm
-
-
-# %% wrong clip: always the norm 2
-# says: norm_type has no effect in your function.
-def clip_grad_norm(parameters, max_norm, norm_type=2.0):
-    grads = [p.grad for p in parameters if p.grad is not None]
-    norm = tg.cat([g.reshape(-1) for g in grads]).norm()
-    if norm > max_norm:
-        for g in grads:
-            g *= max_norm / norm
-    return norm
-
-
-# %% wrong clip: the norm after clipping
-# says: You return the norm after clipping. What one wants to watch is how long the gradient was
-# before.
-def clip_grad_norm(parameters, max_norm, norm_type=2.0):
-    grads = [p.grad for p in parameters if p.grad is not None]
-    norm = tg.cat([g.reshape(-1) for g in grads]).norm(norm_type)
-    if norm > max_norm:
-        for g in grads:
-            g *= max_norm / norm
-    return tg.cat([g.reshape(-1) for g in grads]).norm(norm_type)
-
-
-# %% right schedule: one formula for each part
-def warmup_cosine(step, warmup, total):
-    if step >= total:
-        return 0.0
-    if step >= warmup:
-        return 0.5 + 0.5 * math.cos(math.pi / (total - warmup) * (step - warmup))
-    return step / warmup + 1 / warmup
-
-
-# %% right schedule: the cosine by its half angle
-def warmup_cosine(step, warmup, total):
-    rise = min(1.0, (step + 1) / warmup)
-    done = np.clip((step - warmup) / (total - warmup), 0, 1)
-    return float(rise * np.cos(np.pi / 2 * done) ** 2)
-
-
-# %% wrong schedule: the first rate is 0
-# says: Your warm-up begins with 0, and a whole step is wasted. The factor of step s is (s + 1) /
-# warmup.
-def warmup_cosine(step, warmup, total):
-    if step < warmup:
-        return step / warmup
-    done = min((step - warmup) / (total - warmup), 1.0)
-    return (1 + math.cos(math.pi * done)) / 2
-
-
-# %% wrong schedule: the cosine counts from step 0
-# says: Your cosine counts from step 0, so the rate jumps down after the warm-up. It begins where
-# the warm-up ends: (step − warmup) / (total − warmup).
-def warmup_cosine(step, warmup, total):
-    if step < warmup:
-        return (step + 1) / warmup
-    done = min(step / total, 1.0)
-    return (1 + math.cos(math.pi * done)) / 2
-
-
-# %% wrong schedule: too slow
-# says: Your cosine needs `total` steps after the warm-up. Only total − warmup are left, so it does
-# not come down to 0.
-def warmup_cosine(step, warmup, total):
-    if step < warmup:
-        return (step + 1) / warmup
-    done = min((step - warmup) / total, 1.0)
-    return (1 + math.cos(math.pi * done)) / 2
-
-
-# %% wrong schedule: up again after the end
-# says: After the last step your factor rises again, as a cosine does. From total on it is 0.
-def warmup_cosine(step, warmup, total):
-    if step < warmup:
-        return (step + 1) / warmup
-    return (1 + math.cos(math.pi * (step - warmup) / (total - warmup))) / 2
-
-
-# %% wrong schedule: degrees
-# says: math.cos takes radians: half a turn is math.pi, not 180.
-def warmup_cosine(step, warmup, total):
-    if step < warmup:
-        return (step + 1) / warmup
-    done = min((step - warmup) / (total - warmup), 1.0)
-    return (1 + math.cos(180 * done)) / 2
-
-
-# %% wrong schedule: a whole cosine
-# says: Your factor becomes negative: the cosine goes from 1 to −1, so it is shifted up by 1 and
-# halved.
-def warmup_cosine(step, warmup, total):
-    if step < warmup:
-        return (step + 1) / warmup
-    done = min((step - warmup) / (total - warmup), 1.0)
-    return math.cos(math.pi * done)
-
-
-# %% wrong schedule: a straight line down
-# says: Your rate falls along a straight line. The cosine stays high for longer, and comes down
-# gently at the end.
-def warmup_cosine(step, warmup, total):
-    if step < warmup:
-        return (step + 1) / warmup
-    return 1 - min((step - warmup) / (total - warmup), 1.0)
