@@ -104,25 +104,29 @@ def verify_exercise(lesson: Lesson, exercise: str) -> Score:
 
 def empty_answers(lesson: Lesson, exercise: str) -> dict[str, str]:
     """Answers that do nothing: the stub, no text at all, and the reference with its body gone."""
+    reference = lesson.reference(exercise)
     return {
         "the stub": lesson.stub(exercise),
         "an empty cell": "",
-        "an answer that returns None": hollow(lesson.reference(exercise), None),
-        "an answer that returns 0": hollow(lesson.reference(exercise), 0),
+        **{f"an answer of `{line}` alone": hollow(reference, line) for line in LINES},
     }
 
 
-def hollow(source: str, value: int | None) -> str:
-    """`source` with every function returning `value` and every assigned name holding None.
+LINES = ("return None", "return 0", "return True", "return []", "raise ValueError")
 
-    >>> print(hollow("def f(x):\\n    return x + 1", None))
+
+def hollow(source: str, line: str) -> str:
+    """`source` with `line` for the body of every function, and None for every assigned name.
+
+    >>> print(hollow("def f(x):\\n    return x + 1", "return None"))
     def f(x):
         return None
     """
 
     class Emptier(ast.NodeTransformer):
         def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-            node.body = [ast.Return(ast.Constant(value))]
+            (function,) = ast.parse(f"def f():\n    {line}").body
+            node.body = function.body  # type: ignore[attr-defined]
             return node
 
         def visit_Assign(self, node: ast.Assign) -> ast.AST:

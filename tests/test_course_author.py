@@ -38,7 +38,7 @@ def test_a_new_lesson_and_a_new_exercise_are_proven_at_once(content: Path) -> No
     assert course("build", "8", "--check", *root).exit_code == 0
     done = course("verify", "8")
     assert done.exit_code == 0
-    assert "caught 8/8 · right answers passed 4/4 · empty answers scoring 0: 8/8" in done.stdout
+    assert "caught 8/8 · right answers passed 4/4 · empty answers scoring 0: 14/14" in done.stdout
 
 
 @pytest.mark.parametrize(

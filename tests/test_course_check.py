@@ -2,16 +2,20 @@
 
 import json
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from course import check
+from course.cli import app
 from course.compare import compare
 from course.feedback import explain, render, side_by_side
+from course.grade.sandbox import Limits
 from course.grid import grid_html
 from course.lesson import load_lesson
 from course.limits import memory_limit
@@ -20,7 +24,7 @@ from course.observe import is_observation, observe
 from course.oracle import setup_names
 from course.progress import FILE, read_progress
 from course.workspace import start
-from tests.course_helpers import CONTENT, LESSON, RIGHT
+from tests.course_helpers import CONTENT, LESSON, RIGHT, notebook, save
 
 
 @pytest.fixture(autouse=True)
@@ -351,3 +355,21 @@ def test_differing_arrays_are_drawn_as_grids() -> None:
     assert ">expected: float32, shape (1, 3)</caption>" in html
     assert grid_html(verdict_on(lesson, "double", names(RIGHT["double"]))) == ""
     assert grid_html(verdict_on(lesson, "predict", names("prediction = (9, 9)"))) == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")
+def test_the_command_ends_endless_loops_and_memory_bombs_too(tmp_path: Path) -> None:
+    """`course check` runs the saved answers in the grader's sandbox, whose limits hold."""
+    start(tmp_path)
+    path = tmp_path / f"{LESSON}.ipynb"
+    bomb = "def quadruple(x):\n    hoard = []\n    while True: hoard.append(bytearray(10**8))"
+    found = notebook({"double": "def double(x):\n    while True: pass", "quadruple": bomb})
+    save(found, path)
+    started = time.monotonic()
+    done = CliRunner().invoke(app, ["check", "07", "--workspace", str(tmp_path)])
+    assert done.exit_code == 1
+    assert "had not come to an end after 2.0 s" in done.stdout
+    second = done.stdout.partition("(quadruple)")[2]
+    assert "MemoryError" in second or "had not come to an end" in second
+    limits = Limits()
+    assert time.monotonic() - started < 4 * limits.wall_seconds  # four kernels at most

@@ -34,7 +34,7 @@ def edited(tmp_path: Path, name: str, edit: Callable[[str], str]) -> Path:
 def test_a_good_lesson_prints_its_score() -> None:
     done = CliRunner().invoke(app, ["verify"])
     assert done.exit_code == 0
-    line = "wrong answers caught 12/12 · right answers passed 6/6 · empty answers scoring 0: 12/12"
+    line = "wrong answers caught 12/12 · right answers passed 6/6 · empty answers scoring 0: 21/21"
     assert done.stdout.splitlines() == [f"07_fixture: {line}", line]
     (score,) = json.loads(CliRunner().invoke(app, ["verify", "--json"]).stdout).values()
     assert (score["wrong"], score["caught"], score["faults"]) == (12, 12, [])
@@ -63,7 +63,7 @@ FAULTS: dict[str, tuple[str, str, Callable[[str], str], str]] = {
         "double",
         "checks.py",
         lambda s: s.replace("return answer(float(rng.integers(3, 99)))", "return None", 1),
-        "an answer that returns None gets points for 'a number'",
+        "an answer of `return None` alone gets points for 'a number'",
     ),
     "a case that depends on more than the seed": (
         "double",
@@ -115,12 +115,12 @@ def test_an_answer_that_hangs_beyond_all_limits_is_stopped(
 
 def test_one_exercise_in_this_process() -> None:
     score = verify_exercise(load_lesson("7"), "predict")
-    assert score.perfect and (score.wrong, score.right, score.empty) == (4, 2, 4)
+    assert score.perfect and (score.wrong, score.right, score.empty) == (4, 2, 7)
 
 
 def test_empty_answers_do_nothing() -> None:
     found = empty_answers(load_lesson("7"), "predict")
-    assert found["an answer that returns None"] == "prediction = None"
-    assert hollow("class A:\n    def f(self):\n        return 1", 0) == (
+    assert found["an answer of `return None` alone"] == "prediction = None"
+    assert hollow("class A:\n    def f(self):\n        return 1", "return 0") == (
         "class A:\n\n    def f(self):\n        return 0"
     )

@@ -5,6 +5,7 @@ import numpy as np
 import tinygrad_course as tg
 from course.checks import Exercise
 from course.forms import number, shape_and_dtype
+from course.memory import shares_with
 
 
 def entries(answer, *names):
@@ -84,7 +85,8 @@ def callers(answer, rng, size):
     x = given(rng, size + 1)
     before = x.clone()
     returned = answer(x)
-    return {"given": before, "afterwards": x, "it returned x": returned is x}
+    shared = shares_with(returned, x=x)
+    return {"given": before, "afterwards": x, "the result shares memory with": shared}
 
 
 @standardise.case("a part of a larger tensor, and a matrix", points=3)
@@ -129,6 +131,7 @@ def views(answer, rng):
         "x and x[1]": bool(answer(x, x[1])),
         "x[2] and x": bool(answer(x[2], x)),
         "x[0] and x[2]": bool(answer(x[0], x[2])),
+        "x[1] and a copy": bool(answer(x[1], x[1].clone())),
     }
 
 
@@ -288,8 +291,8 @@ def mixed(answer, rng):
 
 
 def refusals(answer, *datas):
-    """For each input, the class of the error that the answer raises."""
-    seen = {}
+    """For each input, the class of the error that the answer raises; one input is a good one."""
+    seen = {"[[1], [2]]": tuple(answer([[1], [2]]))}
     for data in datas:
         try:
             seen[repr(data)] = repr(answer(data))
