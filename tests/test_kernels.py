@@ -388,6 +388,28 @@ def test_targets_that_are_no_class(dtype) -> None:
         assert np.isnan(factors.get()).tolist()[1]
 
 
+@runs_kernels
+def test_norm_by_running_statistics(dtype) -> None:
+    for shape, weighted in itertools.product([(6, 4, 5), (3, 300), (0, 4, 5)], (True, False)):
+        c = shape[1]
+        x, w, b, mean = (draw(*n, dtype=dtype, seed=i) for i, n in enumerate((shape, *[(c,)] * 3)))
+        arrays = [x, w, b] if weighted else [x]
+        outcomes = []
+        for device in ("cpu", "cuda"):
+            given = [tg.tensor(a, device=device, requires_grad=True) for a in arrays]
+            kept = [tg.tensor(a, device=device) for a in (mean, abs(mean))]
+            affine = given[1:] or (None, None)
+            with fake_cuda.counting() as counts:
+                y = tg.nn.functional.batch_norm(given[0], *kept, *affine)
+            y.backward(tg.tensor(draw(*shape, dtype=dtype, seed=5), device=device))
+            found = [y, *(v.grad for v in given)]
+            outcomes.append([v.detach().cpu().numpy() for v in found])
+        assert counts.launches == {"normalise_by": 1} or not math.prod(shape), counts
+        for a, b in zip(*outcomes, strict=True):
+            error = 1e-4 if dtype == "float32" else 1e-11
+            np.testing.assert_allclose(b, a, rtol=error, atol=error)
+
+
 NORMS = {
     "batch": (
         lambda F, x, w, b, *kept: F.batch_norm(x, *kept, w, b, True, 0.3),

@@ -8,6 +8,7 @@ neighbours in a sample; in layer norm every number of a sample is a channel of i
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from ..device import Array, xp_of
@@ -57,6 +58,23 @@ extern "C" __global__ void normalise(
             real part = momentum, unbiased = variance * (count / (count - 1));
             running_mean[group] = (1 - part) * running_mean[group] + part * mean;
             running_variance[group] = (1 - part) * running_variance[group] + part * unbiased;
+        }
+    }
+}
+
+// The same with statistics that are given, a thread per number; r and a copy of the means are kept.
+extern "C" __global__ void normalise_by(
+    long long count, const real* x, const real* w, const real* b, const real* mean,
+    const real* variance, real* y, real* means, real* rs, long long places, long long channels,
+    long long weighted, long long shifted, double eps
+) {
+    for (Index i = first_element(); i < count; i += next_element()) {
+        Index c = channel_of(i, places, channels);
+        real r = 1 / sqrt(variance[c] + (real)eps);
+        y[i] = (x[i] - mean[c]) * (weighted ? r * w[c] : r) + (shifted ? b[c] : 0);
+        if (i < channels) {
+            means[i] = mean[i];
+            rs[i] = 1 / sqrt(variance[i] + (real)eps);
         }
     }
 }
@@ -160,6 +178,19 @@ def normalise(
     numbers = inner, places, channels, *flags, float(momentum), float(eps)
     KERNELS.launch_rows("normalise", groups, outer * inner, *given, y, mean, r, *kept, *numbers)
     return y, mean if centred else None, r
+
+
+def normalise_by(
+    x: Array, w: Array | None, b: Array | None, mean: Array, variance: Array, eps: float
+) -> tuple[Array, Array, Array]:
+    """(N, C, …) normalised by the mean and variance (C), a copy of the mean, and 1 / √(variance +
+    eps)."""
+    xp, (channels, *places) = xp_of(x), x.shape[1:]
+    y, means, r = (xp.empty(shape, x.dtype) for shape in (x.shape, channels, channels))
+    given = [xp.ascontiguousarray(x if v is None else v) for v in (x, w, b, mean, variance)]
+    numbers = math.prod(places), channels, w is not None, b is not None, float(eps)
+    KERNELS.launch("normalise_by", x.size, *given, y, means, r, *numbers)
+    return y, means, r
 
 
 def gradients(

@@ -230,6 +230,10 @@ class BatchNormEval(Op, fn="", node="NativeBatchNormBackward0"):
 
     def forward(ctx, xp, x, w=None, b=None, /, *, mean, variance, eps):
         per_channel = (-1,) + (1,) * (x.ndim - 2)
+        if x.ndim > 1 and usable(x, w, b, mean, variance):
+            y, mean, factor = fused.normalise_by(x, w, b, mean, variance, eps)
+            ctx.save(x, w, mean.reshape(per_channel), factor.reshape(per_channel))
+            return y
         # A copy of the mean, as the running one goes on running.
         mean = mean.reshape(per_channel).astype(x.dtype)
         factor = 1 / xp.sqrt(variance.reshape(per_channel).astype(x.dtype) + eps)
