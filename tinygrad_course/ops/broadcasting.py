@@ -96,7 +96,7 @@ class Broadcast(Op):
 
     def release(self) -> None:
         if self.saved:  # a number counts as a saved tensor here, as in PyTorch
-            self.saved, self.guards = FREED, []
+            self.saved, self.guards = FREED, ()
 
     @classmethod
     def apply(cls, *inputs: Any, **params: Any) -> Any:
