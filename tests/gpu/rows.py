@@ -34,6 +34,8 @@ CROSSING = {
     "quantile": "made of numbers of the host",
     "searchsorted": "a sorter is looked through first",
     "multinomial": "random numbers are drawn on the host",
+    "prod": "whether factors are 0 decides on the way back, in PyTorch, too",
+    "cumprod": "whether factors are 0 decides on the way back, in PyTorch, too",
     "scatter": "products at places that repeat are made in rounds",
     "scatter_reduce": "products at places that repeat are made in rounds",
     "unique": "how many differ decides on the size",
@@ -163,17 +165,17 @@ def operation(name: str, device: str) -> Iterator[Verdict]:
 
 
 def _performed(name: str, call: Any, dtype: str, device: str | None) -> tuple[list[Any], Any]:
-    """Result, gradients and second gradients, and what the forward operation transferred."""
+    """Gradients, result, recorded gradients and second ones, and what was copied for them."""
     tg.manual_seed(SEED)
     differentiated = dtype == "float32" and not name.endswith("_")
     made = Made(tg, call, dtype, grad=differentiated, device=device)
     with fake_cuda.counting() as counts:
         seen = [perform(made, name, forms_of(name)[-1])]
-    if made.leaves and not isinstance(seen[0], Exception):
-        seen.insert(0, gradients(made.leaves, flat_tensors(seen[0]), recorded=False))
-    for _ in range(2 if made.leaves else 0):
-        if not isinstance(seen[-1], Exception):
-            seen.append(gradients(made.leaves, flat_tensors(seen[-1])))
+        if made.leaves and not isinstance(seen[0], Exception):
+            seen.insert(0, gradients(made.leaves, flat_tensors(seen[0]), recorded=False))
+        for _ in range(2 if made.leaves else 0):
+            if not isinstance(seen[-1], Exception):
+                seen.append(gradients(made.leaves, flat_tensors(seen[-1])))
     return seen, counts.transfers
 
 

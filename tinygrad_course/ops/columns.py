@@ -78,7 +78,7 @@ def images_last(xp, x, geometry):
     there = last[inside(size, geometry)]
     # Of few images one after the other, of many as many at once as do not push each other out of
     # the cache: up to five times as fast as all at once.
-    step = n if xp is not np else 1 if n < 8 else _fitting(x.strides[0])
+    step = max(n, 1) if xp is not np else 1 if n < 8 else _fitting(x.strides[0])
     for i in range(0, n, step):
         there[..., i : i + step] = turned[..., i : i + step]
     return last

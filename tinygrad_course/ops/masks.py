@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..autograd.node import blank
 from ..autograd.variable import Tensor
 from ..device import xp_of
 from ..dtype import number_for
 from ..shape import Size, as_int, broadcast_shapes, wrap_dim
 from .convert import Contiguous
+from .elementwise import where
 from .inplace import change, refuse_overlap
 from .registry import Op, function, method, with_out, write_out
 from .rows import IndexSelect
@@ -48,7 +50,7 @@ class _MaskedFillTensor(Op, fn="", node="MaskedFillBackward1"):
     def backward(ctx, g):
         (mask,) = ctx.saved
         gx = _MaskedFill.fn(g, mask, 0) if ctx.needs[0] else None
-        return gx, None, MaskedSelect.fn(g, mask).sum() if ctx.needs[2] else None
+        return gx, None, where(mask, g, blank(g)).sum() if ctx.needs[2] else None
 
 
 def _mask_shape(input: Tensor, mask: Tensor, name: str) -> Size:
