@@ -6,6 +6,7 @@ Plain backward passes are in test_autograd.
 from __future__ import annotations
 
 import gc
+import inspect
 import itertools
 import threading
 import tracemalloc
@@ -383,3 +384,18 @@ def test_short_way_to_guards_is_the_long_one(saved, number) -> None:
     inputs, arrays = ((x,), (a,)) if number else ((x, y), (a, b))
     long = guards_of(node, inputs, arrays, (c,), (z,))
     assert _guards(node.saved, x, a, y, b, z, c) == long
+
+
+@pytest.mark.parametrize("name", ["add", "__mul__", "exp", "t"])
+def test_a_traceback_names_the_operation(name) -> None:
+    """Every operation has a copy of the registry's code, under its own name."""
+    x = tg.ones(2, requires_grad=True)
+    frames: list[str] = []
+
+    class Look(tg.autograd.OpHook):
+        def before_forward(self, op: Any, args: Any) -> None:
+            frames.extend(frame.function for frame in inspect.stack())
+
+    with Look():
+        getattr(x, name)(*[2.0][: name in ("add", "__mul__")])
+    assert name in frames

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -201,6 +202,36 @@ def test_data_swaps_the_memory(lib):
     x.data = y
     y.add_(1)
     return [x, where(x), x.data_ptr() == y.data_ptr()]
+
+
+@pytest.mark.parametrize("number", [np.int64(2), np.bool_(True), "tensor"], ids=str)
+def test_sizes_that_are_no_plain_ints(number):
+    """The strides of views are remembered by their sizes, whatever these are given as."""
+
+    @both
+    def program(lib):
+        n = lib.tensor(2) if isinstance(number, str) else number
+        x = lib.arange(4.0).view(1, 4)
+        looks = [
+            lambda: x.expand(n, 4),
+            lambda: x.expand(2, 4),
+            lambda: x.view(n, -1),
+            lambda: x.reshape(2, -1),
+            lambda: x.permute(1, 0),
+            lambda: x.unfold(1, n, 1),
+        ]
+        return [attempt(lambda look=look: where(look())) for look in looks]
+
+    program()
+
+
+def test_a_size_given_as_a_tensor_is_not_kept():
+    n = tg.tensor(2)
+    tg.zeros(1, 3).expand(n, 3)
+    tg.zeros(6).view(3, n).reshape(n, 3)
+    gone = weakref.ref(n)
+    del n
+    assert gone() is None
 
 
 def test_the_shape_of_the_array_stays_the_users():
