@@ -11,7 +11,10 @@ import pytest
 import tinygrad_course as tg
 
 from . import fake_cuda
+from .gpu import rows
 from .parity.both import attempt, both
+from .parity.calls import Made, forms_of, perform
+from .samples import SAMPLES
 
 NONE = tg.cuda.unavailable_reason() is not None
 no_gpu = pytest.mark.skipif(not NONE, reason="there is a GPU")
@@ -218,6 +221,28 @@ def test_factories_of_a_default_device(two):
     finally:
         tg.set_default_device(None)
     assert tg.get_device_module() is tg.cuda and tg.get_device_module("cpu") is tg.cpu
+
+
+# Each family of operations, and those that make tensors on their way.
+ON_THEIR_WAY = """
+    where std quantile softmax cdist median histc unique roll prod logsumexp ctc_loss
+    nn.functional.unfold nn.functional.embedding_bag nn.functional.interpolate
+    nn.functional.adaptive_avg_pool2d nn.functional.cross_entropy nn.functional.dropout
+    nn.functional.huber_loss nn.functional.one_hot nn.functional.batch_norm
+""".split()
+
+
+@pytest.mark.parametrize("name", ON_THEIR_WAY)
+def test_a_default_device_is_for_factories_alone(two, name):
+    """What operations make on their way stays with their operands."""
+    for call in SAMPLES[name].calls:
+        made = Made(tg, call, grad=True)
+        with tg.device("cuda"), fake_cuda.counting() as counts:
+            seen = [perform(made, name, forms_of(name)[-1])]
+            if made.leaves:
+                seen.append(rows.gradients(made.leaves, rows.tensors(seen[0])))
+        assert all(t.device.type == "cpu" for t in rows.tensors(seen)), f"{name}{call}"
+        assert not counts.launches and not counts.transfers, f"{name}{call}: {counts}"
 
 
 def test_modules_keep_their_parameters(two):
