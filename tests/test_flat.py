@@ -355,14 +355,14 @@ def test_two_optimizers_of_the_same_parameters() -> None:
     np.testing.assert_allclose(*map(flat, paths), rtol=1e-9)
 
 
-def test_networks_in_parallel() -> None:
-    paths = []
-    for lib in (tg, torch):
+@pytest.mark.parametrize("parallel", ["DataParallel", "DistributedDataParallel"])
+def test_networks_in_parallel(parallel) -> None:
+    def train(lib, wrap):
         net = lib.nn.Sequential(lib.nn.Linear(3, 4), lib.nn.Tanh(), lib.nn.Linear(4, 2)).double()
         with lib.no_grad():
             for p in net.parameters():
                 p.copy_(lib.arange(p.numel(), dtype=lib.float64).view(p.shape) / 10)
-        wrapped = lib.nn.DataParallel(net, ["cpu", "cpu"]) if lib is tg else net
+        wrapped = wrap(net)
         optimizer, path = lib.optim.Adam(net.parameters(), lr=0.1), []
         for step in range(4):
             optimizer.zero_grad()
@@ -370,8 +370,15 @@ def test_networks_in_parallel() -> None:
             loss.backward()
             optimizer.step()
             path.append(loss.item())
-        paths.append(path)
-    np.testing.assert_allclose(*paths, rtol=1e-9)
+        return path
+
+    devices = {"device_ids": ["cpu", "cpu"]} if parallel == "DataParallel" else {}
+    tg.distributed.init_process_group(world_size=1, rank=0)
+    try:
+        ours = train(tg, lambda net: getattr(nn.parallel, parallel)(net, **devices))
+    finally:
+        tg.distributed.destroy_process_group()
+    np.testing.assert_allclose(ours, train(torch, lambda net: net), rtol=1e-9)
 
 
 # --- devices --------------------------------------------------------------------------------------
