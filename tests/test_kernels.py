@@ -318,6 +318,33 @@ def test_convolution(dtype, size, kernel, stride, padding, dilation, groups) -> 
 
 
 @runs_kernels
+def test_large_batches_are_done_in_parts(monkeypatch) -> None:
+    """A few images at a time, as many as fit, and one where not even that does."""
+    geometry = Geometry((1, 1), ((1, 1), (1, 1)), (1, 1), 2)
+    x, w, b, g = draw(7, 4, 5, 5), draw(6, 2, 3, 3, seed=1), draw(6, seed=2), draw(7, 6, 5, 5)
+    with fake_cuda.pretended():
+        x_, w_, b_, g_ = map(there, (x, w, b, g))
+        for images, launches in ((2, 4), (0.5, 7)):
+            monkeypatch.setattr(columns, "MOST_NUMBERS", int(images * 4 * 9 * 25))
+            with fake_cuda.counting() as counts:
+                close(
+                    columns.output(x_, w_, b_, (5, 5), geometry),
+                    convolution(x, w, b, (5, 5), geometry),
+                )
+                close(
+                    columns.input_gradient(g_, w_, None, (5, 5), geometry),
+                    conv_input(g, w, None, (5, 5), geometry),
+                )
+                close(
+                    columns.weight_gradient(x_, g_, (3, 3), geometry),
+                    conv_weight(x, g, (3, 3), geometry),
+                )
+            assert (
+                counts.launches["im2col"] == 2 * launches and counts.launches["col2im"] == launches
+            )
+
+
+@runs_kernels
 @pytest.mark.parametrize("size, kernel, stride, padding, dilation, groups", GEOMETRIES)
 def test_columns(dtype, size, kernel, stride, padding, dilation, groups) -> None:
     geometry = Geometry(stride, padding, dilation)

@@ -111,9 +111,23 @@ def col2im(
 # --- convolutions ---------------------------------------------------------------------------------
 
 
+# Columns are kh · kw times the images. Of larger ones a few images are done at a time.
+MOST_NUMBERS = 2**28
+
+
+def _parts(images: Array, numbers: int) -> list[Array]:
+    """The images in parts whose columns, `numbers` for all of them, are no more than is allowed."""
+    n = len(images)
+    size = max(1, n * MOST_NUMBERS // max(numbers, 1))
+    return [images[i : i + size] for i in range(0, max(n, 1), size)]
+
+
 def output(x: Array, w: Array, b: Array | None, places: Any, geometry: Any) -> Array:
     """x ⋆ w + b: (N, C, H, W), (O, C / groups, kh, kw), (O) → (N, O, P, Q)."""
     xp, n, o = xp_of(x), len(x), len(w)
+    parts = _parts(x, x.shape[1] * math.prod(w.shape[2:]) * n * math.prod(places))
+    if len(parts) > 1:
+        return xp.concatenate([output(part, w, b, places, geometry) for part in parts])
     columns = im2col(x, w.shape[2:], places, geometry)
     product = _product(_grouped(w, geometry), _grouped(columns, geometry))
     y = xp.empty((n, o, *places), x.dtype)
@@ -128,6 +142,10 @@ def output(x: Array, w: Array, b: Array | None, places: Any, geometry: Any) -> A
 def input_gradient(g: Array, w: Array, b: Array | None, size: Any, geometry: Any) -> Array:
     """wᵀ g + b, the adjoint of x → x ⋆ w: (N, O, P, Q) → (N, C, H, W)."""
     n, _, *places = g.shape
+    parts = _parts(g, w[0].size * geometry.groups * n * math.prod(places))
+    if len(parts) > 1:
+        found = [input_gradient(part, w, b, size, geometry) for part in parts]
+        return xp_of(g).concatenate(found)
     kernels = _grouped(w, geometry).swapaxes(1, 2)
     columns = _product(kernels, _grouped(_channels_first(g), geometry))
     columns = columns.reshape(math.prod(columns.shape[:2]), n, math.prod(places))
@@ -140,6 +158,10 @@ def input_gradient(g: Array, w: Array, b: Array | None, size: Any, geometry: Any
 def weight_gradient(x: Array, g: Array, kernel: Any, geometry: Any) -> Array:
     """Σ x g over all windows, the adjoint of w → x ⋆ w: (O, C / groups, kh, kw)."""
     o, places = g.shape[1], g.shape[2:]
+    numbers = x.shape[1] * math.prod(kernel) * len(x) * math.prod(places)
+    parts = list(zip(_parts(x, numbers), _parts(g, numbers), strict=True))
+    if len(parts) > 1:
+        return sum(weight_gradient(*part, kernel, geometry) for part in parts)
     columns = _grouped(im2col(x, kernel, places, geometry), geometry)
     w = xp_of(g).empty((o, x.shape[1] // geometry.groups, *kernel), g.dtype)
     gradients = _grouped(_channels_first(g), geometry)
