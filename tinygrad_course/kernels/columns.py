@@ -142,7 +142,7 @@ def output(x: Array, w: Array, b: Array | None, places: Any, geometry: Any) -> A
 def input_gradient(g: Array, w: Array, b: Array | None, size: Any, geometry: Any) -> Array:
     """wᵀ g + b, the adjoint of x → x ⋆ w: (N, O, P, Q) → (N, C, H, W)."""
     n, _, *places = g.shape
-    parts = _parts(g, w[0].size * geometry.groups * n * math.prod(places))
+    parts = _parts(g, math.prod(w.shape[1:]) * geometry.groups * n * math.prod(places))
     if len(parts) > 1:
         found = [input_gradient(part, w, b, size, geometry) for part in parts]
         return xp_of(g).concatenate(found)
