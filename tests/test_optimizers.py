@@ -277,6 +277,19 @@ def test_adamw_stays_decoupled_when_it_loads_what_adam_saved() -> None:
 
 
 @both
+def test_a_load_gives_state_the_type_of_its_parameter(lib):
+    p = lib.nn.Parameter(lib.ones(3))
+    optimizer = lib.optim.NAdam([p])
+    p.grad = lib.ones(3)
+    optimizer.step()
+    optimizer.state[p]["seen"] = lib.arange(3)
+    double = lib.optim.NAdam([lib.nn.Parameter(lib.ones(3).double())])
+    double.load_state_dict(optimizer.state_dict())
+    (entry,) = double.state.values()
+    return {name: (str(v.dtype), v) for name, v in entry.items()}
+
+
+@both
 def test_state_of_old_versions_has_plain_numbers_of_steps(lib):
     ps = rows.parameters(lib)
     optimizer = lib.optim.Adam(ps, lr=0.1)

@@ -212,7 +212,8 @@ class Optimizer(Hooks):
 
     def _remember(self, state: State, x: Array, *names: str, **scalars: float) -> None:
         """Begins the state of a parameter: 'step' is 0, `names` arrays of zeros like `x` and
-        `scalars` numbers on the host, as asking a device would wait for it."""
+        `scalars` numbers on the host, as asking a device would wait for it. RuntimeError when the
+        arrays are on another device than `x` by now."""
         if not state:
             state["step"] = scalar(0.0)
             for name, value in scalars.items():
@@ -259,7 +260,7 @@ class Optimizer(Hooks):
         """Takes over a copy of what `state_dict` returned; ValueError when the groups are not of
         the same sizes.
 
-        Floating point state is converted to its parameter's type and device.
+        Tensors are converted to their parameter's type and device, all but the count of steps.
         """
         state_dict = self._ask("load_pre", state_dict.copy())
         groups = copy.deepcopy(state_dict["param_groups"])
