@@ -6,7 +6,6 @@ import tinygrad_course as tg
 import tinygrad_course.nn as nn
 import tinygrad_course.nn.functional as F
 
-
 # %% right predict-pools: asked of the engine
 x, y = tg.tensor([[3.0, 1, 4, 1, 5, 9, 2]]), tg.tensor([[-4.0, -7, -2]])
 pools = {
