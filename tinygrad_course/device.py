@@ -249,6 +249,9 @@ class Device:
         if isinstance(type, Device) and index is None:
             self.type, self.index = type.type, type.index
             return
+        if index is None and type in ("cpu", "cuda"):
+            self.type, self.index = str(type), None
+            return
         if isinstance(type, int) and not isinstance(type, bool) and index is None:
             type, index = "cuda", int(type)
             if index >= 0 and (reason := unavailable_reason()):
