@@ -20,6 +20,7 @@ import pytest
 
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
 expect = playwright.expect
+expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )

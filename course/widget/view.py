@@ -73,6 +73,7 @@ class GraphView(anywidget.AnyWidget):
     outline = traitlets.Unicode("").tag(sync=True)
     nodes: traitlets.List[dict[str, Any]] = traitlets.List().tag(sync=True)
     status = traitlets.Unicode("").tag(sync=True)
+    told = traitlets.Int(0, help="The step that all this is about.").tag(sync=True)
     sums: traitlets.List[list[str]] = traitlets.List().tag(sync=True)
     panel: traitlets.List[list[str]] = traitlets.List().tag(sync=True)
     heat: traitlets.List[dict[str, Any]] = traitlets.List().tag(sync=True)
@@ -269,7 +270,7 @@ class GraphView(anywidget.AnyWidget):
         if change and change["name"] == "step" and self._steps[-1:] != [step]:
             self._steps = [*self._steps[-999:], step]
         with self.hold_sync():
-            self.status = tale.status(step)
+            self.status, self.told = tale.status(step), step
             self.sums = tale.sums(step)
             self._show_node()
             self.marks = tale.marks(step, self._shown.folded)

@@ -118,7 +118,7 @@ function render({ model, el: root }) {
     found: once(tools.showFound), search: once(tools.showFound),
   };
   for (const [show, traits] of [
-    [showStep, ["step", "last", "status", "marks", "active"]],
+    [showStep, ["step", "last", "status", "told", "marks", "active"]],
     [showDrawing, ["svg", "reference"]],
     [showSelection, ["selected", "highlight", "twin", "twin_highlight"]],
     [showPanel, ["panel", "twin_panel", "heat", "lesson", "lesson_file"]],

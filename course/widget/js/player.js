@@ -53,6 +53,7 @@ export const makePlayer = (get, set, send) => {
     if (!playing) return;
     timer = setTimeout(() => {
       const step = get("step");
+      if (get("told") !== step) return; // Python's answer, once it is there, starts the clock anew
       if (step < get("last")) set("step", step + 1);
       else set("playing", false);
     }, 1000 * get("pace"));
