@@ -103,7 +103,7 @@ class AdaptiveMaxPool2d(PlacedMaxima, fn="", node="AdaptiveMaxPool2DBackward0"):
             cells = intervals(image[dim], size[dim]).places.T
             cells = constant(np.ascontiguousarray(cells), device_of(x))
             x, places = largest(xp, [(x.take(c, dim), places.take(c, dim)) for c in cells])
-        places = xp.ascontiguousarray(xp.broadcast_to(places, x.shape))
+        places = xp.array(xp.broadcast_to(places, x.shape), order="C")
         ctx.save(places, image)
         return x, places
 
