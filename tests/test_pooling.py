@@ -139,6 +139,6 @@ def test_the_gradient_of_no_means_is_zeros(dims):
 
 def test_places_of_a_single_image_are_memory_of_their_own() -> None:
     x = tg.arange(9.0).reshape(1, 3, 3)
-    _, places = F.adaptive_max_pool2d(x, 3, return_indices=True)
+    _, places = tg.nn.functional.adaptive_max_pool2d(x, 3, return_indices=True)
     places += 1
     assert places.flatten().tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9]
