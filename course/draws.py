@@ -5,18 +5,18 @@ and its sandbox try the same. It knows no answers: whether an example fails, it 
 """
 
 import ast
+import contextlib
 import random
 import threading
-import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import cache
 from typing import Any
 from unittest import mock
 
 from course.checks import Case, Exercise
 from course.files import CourseError
+from course.limits import Clock
 from course.trial import Examples
 
 MOST = 40
@@ -60,11 +60,11 @@ def smallest(case: Case, fails: Callable[[Any], bool], seed: int) -> Any:
     import hypothesis
     from hypothesis import strategies
 
-    end = time.monotonic() + SHRINK_SECONDS
+    clock = Clock(SHRINK_SECONDS)
     found: list[Any] = []
 
     def condition(example: Any) -> bool:
-        if time.monotonic() > end or not fails(example):
+        if clock.left() <= 0 or not fails(example):
             return False
         found.append(example)
         return True
@@ -97,17 +97,22 @@ def _settings(*phases: Any) -> Any:
     )
 
 
-@contextmanager
+@contextlib.contextmanager
 def _nothing_but_the_strategy() -> Iterator[None]:
     """Draws that do not depend on which modules are loaded.
 
     Hypothesis mixes in constants that it reads in the source files around and notes in a folder
     `.hypothesis`: other ones on each computer.
     """
-    from hypothesis.internal.conjecture import providers
+    with _drawing, contextlib.ExitStack() as stack:
+        # Version 6.130 has no such constants yet, and a later one may keep them elsewhere: it draws
+        # all the same, only not the same on each computer.
+        with contextlib.suppress(ImportError, AttributeError):
+            from hypothesis.internal.conjecture import providers
 
-    none = type(providers.GLOBAL_CONSTANTS)()
-    with _drawing, mock.patch.object(providers.HypothesisProvider, "_local_constants", none):
+            none = type(providers.GLOBAL_CONSTANTS)()
+            patch = mock.patch.object(providers.HypothesisProvider, "_local_constants", none)
+            stack.enter_context(patch)
         yield
 
 

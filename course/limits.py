@@ -1,7 +1,8 @@
 """Limits on how long a piece of code may run inside this process, and on how much memory it takes.
 
-Time is up by an alarm signal, and where there is none, as on Windows or in another thread, by a
-second thread that has Python raise the error. Memory is limited on Linux alone. Lesson 00.
+Time is the processor's, so that a busy or slow machine costs nobody's answer its points. It is up
+by an alarm signal, and where there is none, as on Windows or in another thread, by a second thread
+that has Python raise the error. Memory is limited on Linux alone. Lesson 00.
 """
 
 import contextlib
@@ -12,10 +13,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
+PATIENCE = 4
+"""So many times as long may pass until what waits or sleeps, and takes no processor time, ends."""
+RINGS = 0.2
 _SIZE = "/proc/self/statm"
 
 
@@ -23,9 +27,28 @@ class TimeUp(BaseException):
     """The time is over. Not an `Exception`, so that an answer's own `except` seldom swallows it."""
 
 
+class Clock:
+    """Counts `seconds` of work down: `worked` tells how long a process has had the processor.
+
+    >>> Clock(5.0, worked=lambda: 0.0).left() > 4.9
+    True
+    """
+
+    def __init__(self, seconds: float, worked: Callable[[], float] = time.process_time) -> None:
+        self._seconds, self._worked = seconds, worked
+        self._worked_before, self._started = worked(), time.monotonic()
+
+    def left(self) -> float:
+        """The seconds that are left; none or less when the time is up."""
+        passed = time.monotonic() - self._started
+        # Several threads work longer than the time that passes.
+        worked = min(self._worked() - self._worked_before, passed)
+        return min(self._seconds - worked, PATIENCE * self._seconds - passed)
+
+
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise `TimeUp` in the body once it has run for `seconds`, again and again until it leaves.
+    """Raise `TimeUp` in the body once it has worked for `seconds`, again until it leaves.
 
     A body that catches it meets it again at its next line, in its handler too.
 
@@ -52,10 +75,12 @@ def _by_thread(seconds: float) -> Iterator[None]:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(target), error)
 
     def ring() -> None:
+        clock = Clock(seconds)
         wait = seconds
         while not done.wait(wait):
-            raise_there(TimeUp)
-            wait = 0.2
+            if clock.left() <= 0:
+                raise_there(TimeUp)
+            wait = RINGS
 
     bell = threading.Thread(target=ring, daemon=True)
     bell.start()
@@ -74,9 +99,12 @@ def _by_thread(seconds: float) -> Iterator[None]:
 @contextlib.contextmanager
 def _by_alarm(seconds: float) -> Iterator[None]:
     rung = False
+    clock = Clock(seconds)
 
     def ring(number: int, frame: FrameType | None) -> None:
         nonlocal rung
+        if clock.left() > 0:  # somebody else had the processor
+            return
         if rung and frame is not None:
             sys.settrace(lambda *event: None)  # lines are told of only while some trace is set
             frame.f_trace = strike
@@ -91,7 +119,7 @@ def _by_alarm(seconds: float) -> Iterator[None]:
     trace = sys.gettrace()
     started = time.monotonic()
     before = signal.signal(signal.SIGALRM, ring)
-    outer, _ = signal.setitimer(signal.ITIMER_REAL, seconds, 0.2)
+    outer, interval = signal.setitimer(signal.ITIMER_REAL, seconds, RINGS)
     try:
         yield
     finally:
@@ -100,7 +128,7 @@ def _by_alarm(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
         if outer:  # an alarm of somebody else was set: let it ring when it would have
             left = outer - (time.monotonic() - started)
-            signal.setitimer(signal.ITIMER_REAL, max(left, 0.001))
+            signal.setitimer(signal.ITIMER_REAL, max(left, 0.001), interval)
 
 
 def memory_can_be_limited() -> bool:

@@ -12,7 +12,6 @@ import json
 import linecache
 import random
 import sys
-import time
 import warnings
 import zlib
 from collections.abc import Iterator, Mapping
@@ -23,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from course.checks import Case, Exercise
-from course.limits import TimeUp, time_limit
+from course.limits import Clock, TimeUp, time_limit
 from course.observe import Tree, is_observation, observe
 
 
@@ -65,10 +64,10 @@ def try_answer(
     if missing:
         return [[Run(["missing", missing[0]]) for _ in tried] for tried in examples]
     answer = _answer_of(exercise, namespace)
-    end = time.monotonic() + all_seconds
+    clock = Clock(all_seconds)
     trials: Trials = []
     for case, tried in zip(exercise.cases, examples, strict=True):
-        trials.append(_try_case(case, tried, answer, namespace, seed, call_seconds, end))
+        trials.append(_try_case(case, tried, answer, namespace, seed, call_seconds, clock))
         if trials[-1][-1].seen[0] in ("late", "skipped"):  # an endless loop seldom comes alone
             call_seconds = min(call_seconds, IMPATIENT_SECONDS)
     return trials
@@ -87,11 +86,11 @@ def _try_case(
     namespace: Mapping[str, Any],
     seed: int,
     call_seconds: float,
-    end: float,
+    clock: Clock,
 ) -> list[Run]:
     runs: list[Run] = []
     for example in examples:
-        left = end - time.monotonic()
+        left = clock.left()
         late = bool(runs) and runs[-1].seen[0] in ("late", "skipped")
         if late or left <= 0:
             runs.append(Run(["skipped"]))
@@ -125,7 +124,7 @@ def _call(
     # A copy of its own: an answer may change what it is given.
     more = () if case.draw is None else (copy.deepcopy(example),)
     printed = io.StringIO()
-    started = time.monotonic()
+    clock = Clock(1.5 * seconds + 0.1)
     try:
         with (
             _seeded(zlib.crc32(repr(parts).encode())),
@@ -141,7 +140,7 @@ def _call(
     except BaseException as error:  # a sys.exit() of the answer's is an error like any other
         seen = note_error(error, namespace)
     # An answer may have swallowed the alarm and come back late.
-    if time.monotonic() - started > 1.5 * seconds + 0.1:
+    if clock.left() <= 0:
         seen = ["late", str(seconds)]
     return Run(seen, printed.getvalue()[-1000:])
 

@@ -186,14 +186,14 @@ def update(workspace: Path, *, write: bool = True) -> Iterator[Updated]:
                     write_atomic(path, to_text(new))
             else:
                 result = _merged(path, new, known.get(lesson.name, {}), write)
+            if write and known.get(lesson.name) != digests(new):
+                # At once: an end in the middle must leave no lesson with the note of another text.
+                known[lesson.name] = digests(new)
+                write_given(workspace, known)
         except CourseError as error:
             result.problem = str(error)
-        if write and not result.problem:
-            known[lesson.name] = digests(new)
         if result.changes or result.problem:
             yield result
-    if write:
-        write_given(workspace, known)
 
 
 def reset(workspace: Path, lesson: Lesson, exercise: str | None) -> Updated:

@@ -46,20 +46,21 @@ def start(workspace: Path) -> list[str]:
         workspace.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CourseError(f"cannot make the workspace {workspace}: {error.strerror}") from error
-    copied: list[str] = []
-    given = read_given(workspace)
-    for folder in lesson_folders():
-        target = workspace / f"{folder.name}.ipynb"
-        if not target.exists():
-            notebook = assemble(read_lesson(folder), solutions=False)
-            write_atomic(target, to_text(notebook))
-            given[folder.name] = digests(notebook)
-            copied.append(target.name)
-    if copied:
-        write_given(workspace, given)
+    missing = {
+        workspace / f"{folder.name}.ipynb": assemble(read_lesson(folder), solutions=False)
+        for folder in lesson_folders()
+        if not (workspace / f"{folder.name}.ipynb").exists()
+    }
+    if missing:
+        # First, so that on a disk that gets full no lesson lacks it: `course update` would take
+        # what we gave for the learner's own.
+        added = {path.stem: digests(notebook) for path, notebook in missing.items()}
+        write_given(workspace, {**read_given(workspace), **added})
+    for path, notebook in missing.items():
+        write_atomic(path, to_text(notebook))
     if not (workspace / FILE).exists():
         read_progress(workspace).save()
-    return copied
+    return [path.name for path in missing]
 
 
 def notebook_in(workspace: Path, lesson: Lesson) -> Path:

@@ -4,10 +4,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import hypothesis
 import pytest
+from hypothesis.internal import conjecture
 
+from course import draws
 from course.checks import Case, Exercise
 from course.draws import MOST, examples_of, smallest
 from course.files import CourseError
@@ -65,6 +69,26 @@ def test_another_process_draws_the_same_and_leaves_no_files(tmp_path: Path) -> N
     ).stdout
     assert found.strip() == f"{drawn(pairs)} {drawn(lambda st: st.floats(0, 1))}"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_hypothesis_that_keeps_its_constants_elsewhere_draws_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)  # it notes there what it reads
+    monkeypatch.setattr(conjecture, "providers", ModuleType("providers"))
+    assert drawn(lambda st: st.integers(1, 11)) == list(range(1, 12))
+    assert len(drawn(pairs, 77)) > MOST // 2
+
+
+def test_a_learners_own_profile_of_hypothesis_changes_no_examples() -> None:
+    before, profile = drawn(pairs, 5), hypothesis.settings.get_current_profile_name()
+    draws._drawn.cache_clear()
+    hypothesis.settings.register_profile("own", max_examples=3, derandomize=True, database=None)
+    hypothesis.settings.load_profile("own")
+    try:
+        assert drawn(pairs, 5) == before
+    finally:
+        hypothesis.settings.load_profile(profile)
 
 
 def test_what_is_no_plain_data_is_refused() -> None:

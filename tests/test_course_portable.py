@@ -18,7 +18,7 @@ import pytest
 
 from course.doctor import examine
 from course.grade import kernel, landlock, sandbox
-from course.limits import TimeUp, memory_limit, time_limit
+from course.limits import PATIENCE, Clock, TimeUp, memory_limit, time_limit
 from tests.course_helpers import CONTENT
 
 ENDLESS = """
@@ -75,6 +75,33 @@ def test_what_ends_in_time_is_left_alone(windows: None) -> None:
             total = sum(range(10))
         assert total == 45
     time.sleep(0.05)  # nothing comes late
+
+
+def test_a_busy_machine_takes_no_time_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process had the processor: time passes, and none of it is worked."""
+    passed, worked = [0.0], [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: passed[0])
+    clock = Clock(2.0, worked=lambda: worked[0])
+    passed[0], worked[0] = 7.0, 0.5
+    assert clock.left() == min(2.0 - 0.5, PATIENCE * 2.0 - 7.0) > 0
+    passed[0] = PATIENCE * 2.0  # what sleeps has its end, too
+    assert clock.left() == 0
+    passed[0], worked[0] = 1.0, 8.0  # on several processors at once
+    assert clock.left() == 1.0
+
+
+@pytest.mark.parametrize("outer", [5.0, 60.0])
+def test_a_limit_inside_of_another_leaves_it(outer: float) -> None:
+    with time_limit(outer):
+        with pytest.raises(TimeUp), time_limit(0.1):
+            endless()()
+        left, interval = signal.getitimer(signal.ITIMER_REAL)
+        assert 0 < left < outer and interval > 0
+
+
+def test_what_sleeps_ends() -> None:
+    with pytest.raises(TimeUp), time_limit(0.1):
+        time.sleep(600)
 
 
 def test_memory_that_cannot_be_limited_is_said_by_doctor(

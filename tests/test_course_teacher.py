@@ -300,8 +300,11 @@ def test_a_killed_grader_leaves_no_process_and_the_next_run_goes_on(tmp_path: Pa
                     found.append(path.parent.name)
         return found
 
+    def running() -> list[Path]:
+        return list((tmp_path / "tmp").glob("course-grade-*"))
+
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL) as process:
-        while not graded():
+        while not (graded() and running()):
             time.sleep(0.05)
             assert process.poll() is None
         process.kill()
@@ -310,7 +313,7 @@ def test_a_killed_grader_leaves_no_process_and_the_next_run_goes_on(tmp_path: Pa
     while left() and time.monotonic() < end:
         time.sleep(0.1)
     assert not left()
-    assert list((tmp_path / "tmp").glob("course-grade-*"))
+    assert running()
     for path in (tmp_path / "out").rglob("*.json"):
         json.loads(path.read_text("utf-8"))  # whole, whenever the end came
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
@@ -320,4 +323,4 @@ def test_a_killed_grader_leaves_no_process_and_the_next_run_goes_on(tmp_path: Pa
     assert not any(row["problem"] for row in rows)
     assert {name: when for name, when in graded().items() if name in before} == before
     assert len(graded()) == 5
-    assert not list((tmp_path / "tmp").glob("course-grade-*"))
+    assert not running()

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,8 +19,9 @@ from typer.testing import CliRunner
 from course.cli import app
 from course.files import CourseError, write_atomic
 from course.progress import FILE, Predictions, Progress, read_progress
+from course.update import read_given
 from course.workspace import free_port, lab_command, start, workspace_of
-from tests.course_helpers import CONTENT, RIGHT, notebook, save
+from tests.course_helpers import CONTENT, LESSON, RIGHT, lesson_of_doubles, notebook, save
 
 ROOT = Path(__file__).parents[1]
 
@@ -132,6 +134,31 @@ def test_start_copies_what_is_missing_and_overwrites_nothing(tmp_path: Path) -> 
     done = course("start", "--workspace", str(workspace))
     assert "All lessons were there already" in done.stdout
     assert path.read_text("utf-8") == "mine"
+
+
+def test_a_disk_that_gets_full_leaves_no_lesson_without_the_note_of_its_cells(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    sync, left = os.fsync, [2]
+
+    def full(handle: int) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(28, "No space left on device")
+        sync(handle)
+
+    content = tmp_path / "content"
+    lesson_of_doubles(content, ["once"])
+    shutil.copytree(CONTENT / LESSON, content / LESSON)
+    monkeypatch.setenv("COURSE_CONTENT", str(content))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        done = course("start", "--workspace", str(tmp_path / "ws"))
+    assert done.exit_code == 2 and "No space left on device" in done.stderr
+    copied = {path.stem for path in (tmp_path / "ws").glob("*.ipynb")}
+    assert len(copied) == 1 and copied <= set(read_given(tmp_path / "ws"))
+    assert "1 lessons copied" in course("start", "--workspace", str(tmp_path / "ws")).stdout
+    assert set(read_given(tmp_path / "ws")) == {LESSON, "08_doubles"}
 
 
 def test_the_workspace_is_found_from_below(tmp_path: Path, monkeypatch: Any) -> None:
