@@ -13,7 +13,7 @@ import ipywidgets as widgets
 from course.files import CourseError
 from course.lesson import lesson_folders, load_lesson
 from course.notebook import next_hint
-from course.progress import HONEST, Progress, read_progress
+from course.progress import HONEST, Progress, changing, read_progress
 from course.standing import Standing, predictions, standing
 from course.workspace import default_workspace, workspace_of
 
@@ -106,12 +106,9 @@ class Panel:
         self._change(show)
 
     def _change(self, act: Any) -> None:
-        progress = self._read()
-        if progress is None:
-            return
-        act(progress, load_lesson(self.lesson.value), self.exercise.value)
         try:
-            progress.save()
+            with changing(self.workspace) as progress:
+                act(progress, load_lesson(self.lesson.value), self.exercise.value)
         except CourseError as error:
             self.words.value = _paragraph(str(error))
             return

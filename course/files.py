@@ -7,7 +7,10 @@ there, so a crash in the middle leaves the old file. It knows nothing of lessons
 import contextlib
 import os
 import secrets
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 
 class CourseError(Exception):
@@ -36,6 +39,40 @@ def write_atomic(path: Path, text: str, errors: str = "strict") -> None:
     finally:
         with contextlib.suppress(OSError):
             draft.unlink()
+
+
+WAIT_SECONDS = 10.0
+
+
+@contextlib.contextmanager
+def one_at_a_time(path: Path) -> Iterator[None]:
+    """Let only one program at a time into the body, among those that name the same path.
+
+    A program that ends lets go. Where nothing can be locked, and after `WAIT_SECONDS`, all go in.
+    """
+    with contextlib.ExitStack() as stack:
+        end = time.monotonic() + WAIT_SECONDS
+        with contextlib.suppress(OSError, ImportError):
+            file = stack.enter_context(path.with_name(f".{path.name}.lock").open("a"))
+            while not _locked(file) and time.monotonic() < end:
+                time.sleep(0.01)
+        yield
+
+
+def _locked(file: IO[str]) -> bool:
+    """Whether the file could be locked; an error where files cannot."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):  # somebody else has it
+        return False
+    return True
 
 
 def plain(text: str, limit: int = 2000) -> str:

@@ -7,6 +7,7 @@ Lesson 00.
 
 import sys
 from collections.abc import MutableMapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from course.judge import Failure, Verdict, failure_of, judge, with_ours
 from course.lesson import Lesson, load_lesson
 from course.limits import memory_limit
 from course.oracle import Oracle, names_with, oracle_for
-from course.progress import Progress, read_progress
+from course.progress import Progress, changing
 from course.workspace import workspace_of
 
 MEMORY_MB = 4096
@@ -118,16 +119,14 @@ class _ours:
 def _noted(lesson: Lesson, verdict: Verdict) -> str:
     """Write the try into the progress file, where there is one; the hint to show."""
     workspace = workspace_of(Path.cwd())
-    progress = Progress(Path()) if workspace is None else read_progress(workspace)
-    if not verdict.reason:  # a cell that nobody has written in is no try
-        progress.record(
-            lesson.name, verdict.exercise, verdict.earned, verdict.points, verdict.fingerprint
-        )
     hint = ""
-    if not (verdict.passed or verdict.explained or verdict.reason or _slip(verdict)):
-        hint = _offered_hint(progress, lesson, verdict.exercise)
-    if workspace is not None:
-        progress.save()
+    with nullcontext(Progress(Path())) if workspace is None else changing(workspace) as progress:
+        if not verdict.reason:  # a cell that nobody has written in is no try
+            progress.record(
+                lesson.name, verdict.exercise, verdict.earned, verdict.points, verdict.fingerprint
+            )
+        if not (verdict.passed or verdict.explained or verdict.reason or _slip(verdict)):
+            hint = _offered_hint(progress, lesson, verdict.exercise)
     if progress.set_aside:
         print(f"(the progress file could not be read; it is kept as {progress.set_aside})")
     return hint

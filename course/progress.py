@@ -6,11 +6,13 @@ set aside under another name, never deleted. It knows neither notebooks nor verd
 
 import json
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from course.files import CourseError, write_atomic
+from course.files import CourseError, one_at_a_time, write_atomic
 
 SCHEMA = 3
 FILE = "course-progress.json"
@@ -102,6 +104,18 @@ def read_progress(workspace: Path) -> Progress:
         return Progress(path)
     except Broken:
         return Progress(path, set_aside=_set_aside(path))
+
+
+@contextmanager
+def changing(workspace: Path) -> Iterator[Progress]:
+    """The progress in `workspace`, to be changed in the body, and saved at the body's end.
+
+    A notebook and a command that do so at the same time wait for each other: no try is lost.
+    """
+    with one_at_a_time(workspace / FILE):
+        progress = read_progress(workspace)
+        yield progress
+        progress.save()
 
 
 class Broken(CourseError):

@@ -39,7 +39,7 @@ def workspace_of(folder: Path) -> Path | None:
 def start(workspace: Path) -> list[str]:
     """Make the workspace and copy the lessons that it lacks; the names of those copied."""
     from course.build import assemble, to_text
-    from course.progress import read_progress
+    from course.progress import changing
     from course.update import digests, read_given, write_given
 
     try:
@@ -59,7 +59,8 @@ def start(workspace: Path) -> list[str]:
     for path, notebook in missing.items():
         write_atomic(path, to_text(notebook))
     if not (workspace / FILE).exists():
-        read_progress(workspace).save()
+        with changing(workspace):
+            pass  # begun
     return [path.name for path in missing]
 
 

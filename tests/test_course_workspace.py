@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from course import files
 from course.cli import app
 from course.files import CourseError, write_atomic
-from course.progress import FILE, Predictions, Progress, read_progress
+from course.progress import FILE, Predictions, Progress, changing, read_progress
 from course.update import read_given
 from course.workspace import free_port, lab_command, start, workspace_of
 from tests.course_helpers import CONTENT, LESSON, RIGHT, lesson_of_doubles, notebook, save
@@ -97,6 +98,40 @@ def test_a_broken_progress_file_is_set_aside(text: str, tmp_path: Path) -> None:
     # A second broken file of the same second does not take the first one's place.
     (tmp_path / FILE).write_text("{", encoding="utf-8")
     assert read_progress(tmp_path).set_aside != progress.set_aside
+
+
+def test_programs_that_write_at_the_same_time_lose_no_try(tmp_path: Path) -> None:
+    """A notebook's check and `course check`: each reads, adds its own and writes."""
+    program = (
+        "import sys; from pathlib import Path; from course.progress import changing\n"
+        "for number in range(30):\n"
+        "    with changing(Path(sys.argv[1])) as progress:\n"
+        "        progress.record('a', 'b', 0, 3, f'{sys.argv[2]}-{number}')\n"
+        "        progress.record('a', f'{sys.argv[2]}-{number}', 3, 3)"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    started = [subprocess.Popen([*command, str(n)], cwd=ROOT) for n in range(3)]
+    assert [process.wait() for process in started] == [0, 0, 0]
+    entries = read_progress(tmp_path).entries["a"]
+    assert entries["b"].tries == 90 and len(entries) == 91
+
+
+def test_where_nothing_can_be_locked_tries_are_noted_all_the_same(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    for fault in (OSError(37, "No locks available"), ImportError("fcntl")):
+
+        def fails(file: Any, fault: Exception = fault) -> bool:
+            raise fault
+
+        monkeypatch.setattr(files, "_locked", fails)
+        with changing(tmp_path) as progress:
+            progress.record("a", "b", 1, 3)
+    monkeypatch.setattr(files, "_locked", lambda file: False)  # somebody does not let go
+    monkeypatch.setattr(files, "WAIT_SECONDS", 0.05)
+    with changing(tmp_path) as progress:
+        progress.record("a", "b", 1, 3)
+    assert read_progress(tmp_path).entries["a"]["b"].tries == 3
 
 
 def test_predictions_are_kept_and_older_files_have_none(tmp_path: Path) -> None:

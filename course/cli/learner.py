@@ -108,7 +108,7 @@ def check(
     from course.grade.report import exercise_row
     from course.grade.submission import read_submission
     from course.lesson import load_lesson
-    from course.progress import read_progress
+    from course.progress import changing
     from course.workspace import notebook_in
 
     folder = chosen_workspace(workspace)
@@ -118,17 +118,16 @@ def check(
     if submission.lesson.name != read.name:
         raise CourseError(f"{submission.path} holds another lesson, {submission.lesson.name}")
     verdicts = grade_one(submission, read.seed, names)
-    progress = read_progress(folder)
-    for verdict in verdicts:
-        if not verdict.reason:  # a cell that nobody has written in is no try
-            progress.record(
-                read.name, verdict.exercise, verdict.earned, verdict.points, verdict.fingerprint
-            )
     if as_json:
         typer.echo(json.dumps([exercise_row(v) for v in verdicts], indent=1, ensure_ascii=False))
     else:
         typer.echo("\n\n".join(explain(verdict) for verdict in verdicts))
-    progress.save()  # last: a full disk must not cost the words
+    with changing(folder) as progress:  # last: a full disk must not cost the words
+        for verdict in verdicts:
+            if not verdict.reason:  # a cell that nobody has written in is no try
+                progress.record(
+                    read.name, verdict.exercise, verdict.earned, verdict.points, verdict.fingerprint
+                )
     raise typer.Exit(0 if all(verdict.passed for verdict in verdicts) else 1)
 
 
@@ -145,7 +144,7 @@ def hint(
     """
     from course.lesson import load_lesson
     from course.notebook import next_hint
-    from course.progress import read_progress
+    from course.progress import changing
     from course.workspace import start as start_workspace
 
     folder = chosen_workspace(workspace)
@@ -153,12 +152,11 @@ def hint(
     name = known_exercise(read, exercise)
     if not folder.is_dir():
         start_workspace(folder)
-    progress = read_progress(folder)
-    opened = progress.entry(read.name, name).hints
     hints = read.exercises[name].hints
-    if opened < len(hints):
-        next_hint(progress, read, name)
-        progress.save()
+    with changing(folder) as progress:
+        opened = progress.entry(read.name, name).hints
+        if opened < len(hints):
+            next_hint(progress, read, name)
     shown = [f"Hint {i} of {len(hints)}: {text}" for i, text in enumerate(hints[: opened + 1], 1)]
     if as_json:
         data = {"hints": list(hints[: opened + 1]), "of": len(hints)}
@@ -183,22 +181,21 @@ def solution(
     Example: course solution 05 topological-order
     """
     from course.lesson import load_lesson
-    from course.progress import HONEST, read_progress
+    from course.progress import HONEST, changing
 
     read = load_lesson(lesson)
     name = known_exercise(read, exercise)
-    progress = read_progress(chosen_workspace(workspace))
-    entry = progress.entry(read.name, name)
-    if not entry.solution_open:
-        tried = f"{entry.answers} different answer{'s' if entry.answers != 1 else ''}"
-        typer.echo(
-            f"The solution opens after a pass or {HONEST} different answers; you have tried "
-            f"{tried}. A hint: course hint {read.number} {name}",
-            err=True,
-        )
-        raise typer.Exit(1)
-    entry.solution = True
-    progress.save()
+    with changing(chosen_workspace(workspace)) as progress:
+        entry = progress.entry(read.name, name)
+        if not entry.solution_open:
+            tried = f"{entry.answers} different answer{'s' if entry.answers != 1 else ''}"
+            typer.echo(
+                f"The solution opens after a pass or {HONEST} different answers; you have tried "
+                f"{tried}. A hint: course hint {read.number} {name}",
+                err=True,
+            )
+            raise typer.Exit(1)
+        entry.solution = True
     answers = [(answer.name, answer.source.strip("\n")) for answer in read.rights(name)]
     if as_json:
         typer.echo(json.dumps([{"name": n, "source": s} for n, s in answers], indent=1))

@@ -96,18 +96,17 @@ def verdict(prediction: Prediction, graph: Graph, replay: Replay) -> str:
 def note(answer: Prediction) -> str:
     """Counts the answer in the progress file, where there is one; what went wrong, in words."""
     from course.lesson import lesson_folders
-    from course.progress import read_progress
+    from course.progress import changing
     from course.workspace import workspace_of
 
     try:
         workspace = workspace_of(Path.cwd())
         if workspace is None:
             return ""
-        progress = read_progress(workspace)
         notebook = Path(os.environ.get("JPY_SESSION_NAME", "")).stem  # Jupyter tells its kernels
         known = notebook in {folder.name for folder in lesson_folders()}
-        progress.predict(notebook if known else "", answer.right)
-        progress.save()
+        with changing(workspace) as progress:
+            progress.predict(notebook if known else "", answer.right)
     except (CourseError, OSError) as error:
         return f" (Your progress was not noted: {error})"
     if progress.set_aside:
