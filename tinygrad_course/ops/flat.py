@@ -9,35 +9,8 @@ from .convert import memory_order
 from .places import change_flat, scatter_flat, wrapped
 from .registry import Op, function, method, with_out
 from .rows import require_long
-from .scatter import gather, scatter_into
+from .scatter import Take, gather, scatter_into
 from .views import expand, view
-
-
-class Take(Op, fn=""):
-    """The elements of x at flat places; dx = zeros with g added there."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, places, /):
-        ctx.save(x.shape, places)
-        return x.reshape(-1).take(places)
-
-    def backward(ctx, g):
-        shape, places = ctx.saved
-        return AddFlat.fn(g, places, shape), None
-
-
-class AddFlat(Op, fn=""):
-    """Zeros of `shape` with x added at flat places; dx = take(g)."""
-
-    __slots__ = ()
-
-    def forward(ctx, xp, x, places, /, shape):
-        ctx.save(places)
-        return scatter_flat(xp.zeros(shape, x.dtype), places, x)
-
-    def backward(ctx, g):
-        return Take.fn(g, *ctx.saved), None
 
 
 class _Put(Op, fn="", node="PutBackward0"):
