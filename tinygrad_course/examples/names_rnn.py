@@ -1,4 +1,4 @@
-"""A network that spells: letter by letter, it learns which comes next in 4,130 first names.
+"""A network that spells: letter by letter, it learns which comes next in 4,131 first names.
 
     OPENBLAS_NUM_THREADS=1 python -m tinygrad_course.examples.names_rnn --cell LSTM
 

@@ -195,6 +195,17 @@ def grouped(x, weight, groups):
     return tg.cat(parts, 1)
 
 
+# %% wrong grouped: kernels cut like the input
+# says: You cut the kernels into stretches as long as those of the input. A group has
+# len(weight) // groups kernels, which may be more or fewer than its input channels.
+def grouped(x, weight, groups):
+    n, parts = x.shape[1] // groups, []
+    for group in range(groups):
+        part = slice(group * n, (group + 1) * n)
+        parts.append(F.conv2d(x[:, part], weight[part]))
+    return tg.cat(parts, 1)
+
+
 # %% wrong grouped: joined along the batch
 # says: You join the parts along the axis of the pictures. Axis 1 holds the channels.
 def grouped(x, weight, groups):
@@ -213,7 +224,7 @@ shapes["Conv2d(8, 4, 3, stride=2, padding=1)(x)"] = nn.Conv2d(8, 4, 3, 2, 1)(x).
 shapes["Conv2d(8, 4, 3, padding=1, dilation=2)(x)"] = nn.Conv2d(8, 4, 3, 1, 1, 2)(x).shape
 shapes["Conv2d(8, 24, 3, groups=8).weight"] = nn.Conv2d(8, 24, 3, groups=8).weight.shape
 shapes["Conv2d(8, 24, 3, groups=4).weight"] = nn.Conv2d(8, 24, 3, groups=4).weight.shape
-shapes["Conv2d(3, 8, 1)(x)"] = "error"
+shapes["Conv2d(3, 8, 1)(x)"] = "Error"
 
 # %% right predict-shapes: worked out
 shapes = {

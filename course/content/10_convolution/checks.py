@@ -7,12 +7,14 @@ from course.checks import Exercise
 
 
 def entries(answer, *names):
-    """Those entries of a dict that a learner gave, tensors as lists, a list of one as its entry."""
+    """Those entries of a dict that a learner gave: tensors as lists, a list of one as its entry,
+    "Error" as "error"."""
     found = {}
     for name in names:
         value = answer[name]
         value = value.tolist() if isinstance(value, tg.Tensor | np.ndarray) else value
-        found[name] = value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
+        value = value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
+        found[name] = value.lower() if isinstance(value, str) else value
     return found
 
 

@@ -125,6 +125,17 @@ def max_pool(x, kernel, stride):
     return values, rows * x.shape[2] + columns
 
 
+# %% wrong max-pool: the width of what comes out
+# says: You multiply the row by the width of the pooled map. The indices count in the picture that
+# was pooled, so a step to the next row is its width.
+def max_pool(x, kernel, stride):
+    windows = x.unfold(2, kernel, stride).unfold(3, kernel, stride).flatten(4)
+    values, cell = windows.max(-1)
+    p, q = values.shape[2:]
+    rows = tg.arange(p).view(-1, 1) * stride + cell // kernel
+    return values, rows * q + tg.arange(q) * stride + cell % kernel
+
+
 # %% wrong max-pool: the kernel for the stride
 # says: A window begins at its number times the stride. You take the kernel size; that is the same
 # only where the windows lie side by side.
@@ -424,6 +435,25 @@ class Norm(tg.autograd.Function):
         h = g * weight.view(1, -1, 1, 1)
         gx = r * (h - h.mean(axes, True))
         return gx, (g * normal).sum(axes), g.sum(axes), None
+
+
+# %% wrong batch-norm: means over everything
+# says: Your two means are over the whole tensor, h.mean(). Each channel has its own: over the axes
+# 0, 2 and 3.
+class Norm(tg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, weight, bias, eps):
+        mean, var = x.mean((0, 2, 3), True), x.var((0, 2, 3), unbiased=False, keepdim=True)
+        normal = (x - mean) / (var + eps).sqrt()
+        ctx.save_for_backward(normal, (var + eps).rsqrt(), weight)
+        return normal * weight.view(1, -1, 1, 1) + bias.view(1, -1, 1, 1)
+
+    @staticmethod
+    def backward(ctx, g):
+        normal, r, weight = ctx.saved_tensors
+        h = g * weight.view(1, -1, 1, 1)
+        gx = r * (h - h.mean() - normal * (h * normal).mean())
+        return gx, (g * normal).sum((0, 2, 3)), g.sum((0, 2, 3)), None
 
 
 # %% wrong batch-norm: the weight left out of x's gradient

@@ -230,7 +230,12 @@ def other_sizes(answer, rng, size):
     return list(cell_step(answer, rng, 1 + size % 2, 2, size))
 
 
-@lstm_cell.case("a tuple that the next step takes", points=2)
+@lstm_cell.case(
+    "a tuple that the next step takes",
+    points=2,
+    hint="Return `h, c` as a tuple: by that `over_time` tells the state of an LSTM from that of an "
+    "RNN.",
+)
 def chained(answer, rng):
     state, parts = (tg.zeros(1, 2), tg.zeros(1, 2)), weights(rng, 2, 2, gates=4)
     for _ in range(3):

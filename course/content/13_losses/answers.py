@@ -8,7 +8,7 @@ _p, _t = (
 F.mse_loss(_p, _t).backward()
 reductions = {
     "mean": F.mse_loss(_p, _t).item(),
-    "sum": F.mse_loss(_p, _t, reduction="sum").item(),
+    "sum": F.mse_loss(_p, _t, reduction="sum"),
     "size_average=False": ((_p - _t) ** 2).sum().item(),
     "slope": _p.grad[1, 1].item(),
     "reduce=False, size_average=True": tuple(F.mse_loss(_p, _t, reduction="none").shape),
@@ -121,8 +121,8 @@ for _name in ("float16", "float32", "float64"):
         limits[_name][_kind] = _low
 
 # %% wrong limits: the first that fails
-# says: Each of your numbers is one too large: these are the first n that fail, the last that work
-# were asked for.
+# says: Each of your numbers is one too large: it is the first n that fails. The last n that works
+# was asked for.
 limits = {}
 for _name in ("float16", "float32", "float64"):
     limits[_name] = {}

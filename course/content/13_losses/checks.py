@@ -7,8 +7,9 @@ from course.checks import Exercise
 
 
 def entries(answer, *names):
-    """Those entries of a dict that a learner gave."""
-    return {name: answer[name] for name in names}
+    """Those entries of a dict that a learner gave, tensors as plain numbers."""
+    plain = {name: answer[name] for name in names}
+    return {name: v.tolist() if isinstance(v, tg.Tensor) else v for name, v in plain.items()}
 
 
 def normal(rng, *shape, scale=1.0, requires_grad=False):
@@ -37,8 +38,8 @@ predict_reductions = Exercise(
         "The mean divides by the number of elements, not of rows: there are four.",
         "The slope of (p − t)² / n in p is 2 (p − t) / n. With `reduce=False`, the other flag "
         "does not count, and the losses keep the shape of the predictions.",
-        "Broadcasting a (3, 1) and a (3,) tensor puts the row below each other three times, and "
-        "the column beside each other three times.",
+        "Broadcasting repeats the row, (3,), three times below itself, and the column, (3, 1), "
+        "three times beside itself.",
     ),
 )
 
@@ -55,7 +56,7 @@ def old_flags(answer, rng):
 
 @predict_reductions.case("the slope of the mean", points=1)
 def slope_of_mean(answer, rng):
-    return answer["slope"]
+    return entries(answer, "slope")
 
 
 @predict_reductions.case("a column against a row", points=2)
