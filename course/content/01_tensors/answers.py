@@ -521,6 +521,19 @@ def my_tensor(data):
     return makers[dtype_of(data)](flat(data)).view(shape_of(data) or (1,))
 
 
+# %% wrong my-tensor: the shape of a number unpacked
+# says: The shape of a single number is empty, so `view(*shape)` is a call without any argument.
+# Hand over the tuple as it is: `view(shape)`.
+makers = {"bool": tg.BoolTensor, "int64": tg.LongTensor, "float32": tg.FloatTensor}
+
+
+def my_tensor(data):
+    def flat(entry):
+        return [n for e in entry for n in flat(e)] if isinstance(entry, list) else [entry]
+
+    return makers[dtype_of(data)](flat(data)).view(*shape_of(data))
+
+
 # %% wrong my-tensor: always floats
 # says: Everything becomes a float here. `dtype_of` says which of the makers to take.
 makers = {"bool": tg.BoolTensor, "int64": tg.LongTensor, "float32": tg.FloatTensor}

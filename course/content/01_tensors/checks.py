@@ -315,7 +315,7 @@ my_tensor = Exercise(
         "entries, in order.",
         "A single number becomes a list of one, and the tensor of it has one axis too many: take "
         "its entry 0, or `view(())`.",
-        "`view(*shape)` with a shape that holds a 0 works too, as there is nothing to lay out.",
+        "`view(shape)` with a shape that holds a 0 works too, as there is nothing to lay out.",
     ),
 )
 

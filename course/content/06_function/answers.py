@@ -216,7 +216,8 @@ node_says = {
 }
 
 # %% wrong predict-node: a node for each output
-# says: One call of apply makes one node. Its two results have it in common and differ in output_nr.
+# says: One call of apply makes one node, which both results have in common. An edge to it says by
+# its number which of them is meant.
 node_says = {
     "num_inputs": 3,
     "num_outputs": 2,

@@ -8,6 +8,7 @@ import numpy as np
 
 import tinygrad_course as tg
 from course.checks import Exercise
+from course.forms import choice, number, plain_value
 
 
 def normal(rng, *shape, requires_grad=True):
@@ -111,6 +112,13 @@ predict_node = Exercise(
     title="Predict what a node says of itself",
     points=5,
     difficulty=1,
+    form={
+        "num_inputs": number(),
+        "num_outputs": number(),
+        "needs_input_grad": plain_value(),
+        "len(next_functions)": number(),
+        "way.grad_fn is node": choice(True, False),
+    },
     hints=(
         "`num_inputs` counts what stands between the brackets of `apply`, `num_outputs` what "
         "`forward` returns.",

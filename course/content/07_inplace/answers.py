@@ -127,6 +127,23 @@ class SavedTensor:
         self.tensor = self.copy = None
 
 
+# %% wrong saved-tensor: a copy kept
+# says: You keep a copy, so get() gives another tensor, and nobody ever changes it: its version
+# stays as it is. Keep the tensor itself.
+class SavedTensor:
+    def __init__(self, tensor):
+        self.tensor = tensor.clone() if isinstance(tensor, tg.Tensor) else tensor
+        self.version = tensor._version
+
+    def get(self):
+        if self.tensor is None or self.tensor._version != self.version:
+            raise RuntimeError("changed or released")
+        return self.tensor
+
+    def release(self):
+        self.tensor = None
+
+
 # %% wrong saved-tensor: another error
 # says: You notice it, but raise another class of error. The engine's users expect a RuntimeError.
 class SavedTensor:
@@ -344,6 +361,30 @@ for name in doors:
         continue
     gradients[name] = grad.tolist()
 
+# %% right open-doors: gradients as tensors
+gradients = {}
+for name, door in doors.items():
+    x = tg.tensor([0.0, 1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    door(y)
+    try:
+        y.sum().backward()
+        gradients[name] = x.grad
+    except RuntimeError as error:
+        gradients[name] = str(error)
+
+# %% right open-doors: rounded
+gradients = {}
+for name, door in doors.items():
+    x = tg.tensor([0.0, 1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    door(y)
+    try:
+        y.sum().backward()
+        gradients[name] = [round(slope, 3) for slope in x.grad.tolist()]
+    except RuntimeError:
+        gradients[name] = "RuntimeError"
+
 # %% wrong open-doors: backward before the change
 # says: You ran backward before the door was opened. Nothing needs the numbers any more then, and
 # all doors look safe.
@@ -426,6 +467,20 @@ def train_step(w, v, x, target, lr):
     w.grad, v.grad = tg.autograd.grad(loss, (w, v))
     tg.optim.SGD([w, v], lr=lr).step()
     return loss.item()
+
+
+# %% wrong repair-step: the gradients of the step before
+# says: From the second step on, the gradients of the step before are still there, and backward adds
+# to them. Keep the line that sets them to None.
+def train_step(w, v, x, target, lr):
+    hidden = (x * w).tanh() + x
+    fit = ((hidden * v - target) ** 2).mean()
+    size = 0.1 * (hidden * v * v).mean()
+    (fit + size).backward()
+    with tg.no_grad():
+        v -= lr * v.grad
+        w -= lr * w.grad
+    return fit.item() + size.item()
 
 
 # %% wrong repair-step: .data everywhere

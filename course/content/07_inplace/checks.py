@@ -9,6 +9,7 @@ import weakref
 
 import tinygrad_course as tg
 from course.checks import Exercise
+from course.forms import choice, number
 
 
 def normal(rng, *shape, requires_grad=True):
@@ -32,6 +33,7 @@ predict_versions = Exercise(
     title="Predict the versions",
     points=5,
     difficulty=1,
+    form=number(),
     hints=(
         "First say who shares a counter with `a`: a view does, `detach()` does. `.data` and "
         "`clone()` have one of their own.",
@@ -70,8 +72,8 @@ saved_tensor = Exercise(
 )
 
 
-class Counted:
-    """Something that has a version and is no tensor."""
+class OnlyAVersion:
+    """Something that has a version and is no tensor; an error message will show its name."""
 
     def __init__(self):
         self._version = 3
@@ -79,14 +81,14 @@ class Counted:
 
 @saved_tensor.case("unchanged, it comes back itself", points=1)
 def saved_itself(answer, rng):
-    x, counted = normal(rng, 3), Counted()
+    x, counted = normal(rng, 3), OnlyAVersion()
     box, other = answer(x), answer(counted)
     return [box.get() is x, box.get() is x, other.get() is counted]
 
 
 @saved_tensor.case("a change is noticed", points=1)
 def saved_changed(answer, rng):
-    x, counted = tg.zeros(3), Counted()
+    x, counted = tg.zeros(3), OnlyAVersion()
     box, other = answer(x), answer(counted)
     x += 1
     counted._version += 1
@@ -140,6 +142,7 @@ predict_raises = Exercise(
     title="Predict what is refused, and when",
     points=8,
     difficulty=2,
+    form=choice("runs", "change", "backward"),
     hints=(
         "Ask three questions of each program. Is the changed tensor a leaf, or one of several "
         "views from one call? Then it is refused at the change.",
@@ -188,19 +191,24 @@ open_doors = Exercise(
 )
 
 
+def to_two_places(found):
+    """A gradient, a list or a tensor of any precision that a learner noted; or the word."""
+    return found if isinstance(found, str) else [round(float(number), 2) for number in found]
+
+
 @open_doors.case("who is stopped", points=2)
 def stopped(gradients, rng):
-    return {name: gradients[name] == "RuntimeError" for name in ("data", "detach", "numpy", "view")}
+    return {name: isinstance(gradients[name], str) for name in ("data", "detach", "numpy", "view")}
 
 
 @open_doors.case("the gradient without a change", points=2)
 def unchanged(gradients, rng):
-    return gradients["nothing"]
+    return to_two_places(gradients["nothing"])
 
 
 @open_doors.case("the gradients through open doors", points=3)
 def through(gradients, rng):
-    return [gradients["data"], gradients["numpy"]]
+    return [to_two_places(gradients[name]) for name in ("data", "numpy")]
 
 
 # --- Repair a training step -----------------------------------------------------------------------
