@@ -661,6 +661,44 @@ def one_epoch(model, loader, examination, optimizer):
     return running / count, examined
 
 
+# %% wrong repair-epoch: samples counted by the first axis of the input
+# says: You count by the input, which here is a dict and in section 9 a packed batch. What it is,
+# only the network knows: count the labels.
+def one_epoch(model, loader, examination, optimizer):
+    running, count = 0.0, 0
+    model.train()
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        running += loss.item() * x.shape[0]
+        count += x.shape[0]
+    model.eval()
+    with tg.no_grad():
+        examined = F.cross_entropy(model(examination[0]), examination[1]).item()
+    return running / count, examined
+
+
+# %% wrong repair-epoch: samples counted by the length of the input
+# says: len(x) is the number of samples only where x is a tensor. Here it is a dict, and in section
+# 9 a packed batch: count the labels.
+def one_epoch(model, loader, examination, optimizer):
+    running, count = 0.0, 0
+    model.train()
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        running += loss.item() * len(x)
+        count += len(x)
+    model.eval()
+    with tg.no_grad():
+        examined = F.cross_entropy(model(examination[0]), examination[1]).item()
+    return running / count, examined
+
+
 # %% wrong repair-epoch: zeroed before the step
 # says: zero_grad stands between backward and step: the gradients are gone when they are needed.
 def one_epoch(model, loader, examination, optimizer):

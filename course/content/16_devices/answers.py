@@ -371,6 +371,22 @@ def ring_sum(rows, ring):
     return [list(total) for _ in rows]
 
 
+# %% wrong ring-sum: received before all have sent
+# says: A rank receives before the one behind it has sent: nothing is under way yet. In each step
+# first all send, in a loop of its own, then all receive.
+def ring_sum(rows, ring):
+    n, size = len(rows), len(rows[0]) // len(rows)
+    pieces = [[row[i * size : (i + 1) * size] for i in range(n)] for row in rows]
+    for step in range(2 * (n - 1)):
+        for rank in range(n):
+            ring.send(rank, pieces[rank][(rank - step) % n])
+            number, piece = (rank - 1 - step) % n, ring.receive(rank)
+            if step < n - 1:
+                piece = [a + b for a, b in zip(pieces[rank][number], piece)]
+            pieces[rank][number] = piece
+    return [[v for piece in own for v in piece] for own in pieces]
+
+
 # %% wrong ring-sum: the mean
 # says: These are means. The sum is asked for.
 def ring_sum(rows, ring):

@@ -167,13 +167,14 @@ def go_round(answer, rng, n, size):
 
 @ring_sum.case("two ranks", points=2)
 def two_ranks(answer, rng):
-    return go_round(answer, rng, 2, 1)["results"]
+    seen = go_round(answer, rng, 2, 1)
+    return {"results": seen["results"], "sent": seen["sent"]}
 
 
 @ring_sum.case("three ranks, pieces of one number", points=2)
 def three_ranks(answer, rng):
     seen = go_round(answer, rng, 3, 1)
-    return {"given": seen["given"], "results": seen["results"]}
+    return {"given": seen["given"], "results": seen["results"], "sent": seen["sent"]}
 
 
 @ring_sum.case("what each rank sends", points=2)
@@ -266,8 +267,7 @@ def run_ranks(answer, rng, ranks, count, epochs, size, shuffle=True, alike=False
 @repair_ranks.case("equal from the start to the end", points=2)
 def equal_models(answer, rng):
     models = run_ranks(answer, rng, 3, 6, 1, 2, shuffle=False)
-    first, last = models[0]["weight"], models[-1]["weight"]
-    return {"rank 0": first, "the last rank": last}
+    return {"rank 0 less the last rank": models[0]["weight"] - models[-1]["weight"]}
 
 
 @repair_ranks.case("a step with the mean over all samples", points=2)
