@@ -101,8 +101,9 @@ class AskedForm:
                 f"{entry!r}: {v!r}" if entry else repr(v) for entry, v in done.items()
             )
             lines.append(
-                "Run the cell once more (Shift+Enter), and it holds your answer as Python. If it "
-                f"does not, write it there yourself: <code>{escape(shown)}</code>"
+                "Run the cell once more (click into it, or leave the form with Shift+Tab; then "
+                "Shift+Enter), and it holds your answer as Python. If it does not, write it there "
+                f"yourself: <code>{escape(shown)}</code>"
             )
         self.words.value = f'<div role="status">{" ".join(lines)}</div>'
 

@@ -112,6 +112,16 @@ def row_major(shape):
     return tuple(shape)
 
 
+# %% wrong row-major: a stride without an axis
+# says: A single number, with the shape (), has no axis and so no stride: (). Yours has one, as you
+# begin with the last stride even where there is no last axis.
+def row_major(shape):
+    strides = [1]
+    for size in reversed(shape[1:]):
+        strides.insert(0, strides[0] * size)
+    return tuple(strides)
+
+
 # %% right contiguous: walked from the back
 def is_contiguous(shape, stride):
     step = 1

@@ -350,8 +350,8 @@ count_numbers = Exercise(
     difficulty=1,
     needs=("distances",),
     hints=(
-        "The cell above the exercise shows how to use `Largest`. Here the operation in the block "
-        "is a call of one of the two functions.",
+        "`with Largest() as seen:` opens a block. Call one of the two functions in it; `seen.size` "
+        "is then the size of the largest array that it made.",
         "Both functions take `points` and `centres`. Each of them needs a block of its own, since "
         "`Largest` keeps the largest of all it has seen.",
         "In the loop: `with Largest() as seen: by_broadcast(points, centres)`, and then "
