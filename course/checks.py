@@ -20,6 +20,13 @@ from course.forms import Form
 Observer = Callable[..., object]
 """`f(answer, rng)`, or `f(answer, rng, example)` for a property; returns plain data."""
 
+Reader = Callable[[Any, Any], Any]
+"""`f(ours, theirs)`: what to compare, from what the reference and the answer were seen to do.
+
+It runs where the verdict is made and not beside the answer, so that an answer cannot have a say in
+it. A case has one where several results are right.
+"""
+
 Draw = Callable[[Any], Any]
 """From `hypothesis.strategies`, given as the argument, to the strategy that makes the examples."""
 
@@ -34,6 +41,7 @@ class Case:
     draw: Draw | None = None
     hint: str = ""
     """What to look at where this very case fails."""
+    read: Reader | None = None
 
 
 class Exercise:
@@ -80,22 +88,24 @@ class Exercise:
         """The names that an answer has to define."""
         return (self.answer,) if isinstance(self.answer, str) else self.answer
 
-    def case(self, title: str, *, points: int, hint: str = "") -> Callable[[Observer], Observer]:
+    def case(
+        self, title: str, *, points: int, hint: str = "", read: Reader | None = None
+    ) -> Callable[[Observer], Observer]:
         """Register the decorated `f(answer, rng)` as a case that is worth `points`."""
-        return self._registered(title, points, None, hint)
+        return self._registered(title, points, None, hint, read)
 
     def property(
-        self, title: str, *, points: int, draw: Draw, hint: str = ""
+        self, title: str, *, points: int, draw: Draw, hint: str = "", read: Reader | None = None
     ) -> Callable[[Observer], Observer]:
         """Register `f(answer, rng, example)`, to be tried on many examples, the simplest first.
 
         `draw=lambda st: st.integers(1, 4)` says by hypothesis' strategies what an example is; it
         consists of plain numbers, text, lists, tuples and dicts. A small space is tried in full.
         """
-        return self._registered(title, points, draw, hint)
+        return self._registered(title, points, draw, hint, read)
 
     def _registered(
-        self, title: str, points: int, draw: Draw | None, hint: str
+        self, title: str, points: int, draw: Draw | None, hint: str, read: Reader | None
     ) -> Callable[[Observer], Observer]:
         def register(function: Observer) -> Observer:
             wanted = 2 if draw is None else 3
@@ -105,7 +115,7 @@ class Exercise:
                 raise CourseError(
                     f"case {title!r} of {self.name} takes {taken} arguments, not {wanted}: {form}"
                 )
-            self.cases.append(Case(title, points, function, draw, hint))
+            self.cases.append(Case(title, points, function, draw, hint, read))
             return function
 
         return register

@@ -47,23 +47,42 @@ def edges(root: Any) -> str:
 
 
 def order_of(root: Any, order: Iterable[Any]) -> dict[str, Any]:
-    """What can be said about an order of the nodes that is the same for every right one."""
-    # The answer's sequence is read once, and only to find our own nodes: what it holds could look
-    # different at each reading.
-    own = {id(node): node for node in nodes(root)}
-    found = [own.get(id(node)) for node in list(order)]
-    if None in found:
-        return {"steps": "there is something in it that is no step of the graph"}
+    """A graph's steps, what each reads, and an order of them, by their places in `nodes(root)`.
+
+    Several orders are right: a case that returns one has `read=read_order`.
+    """
+    found = nodes(root)
+    place = {id(node): number for number, node in enumerate(found)}
+    return {
+        "names": [name(node) for node in found],
+        "reads": [
+            [place[id(child)] for child, _ in node.next_functions if child is not None]
+            for node in found
+        ],
+        "order": [place.get(id(node), -1) for node in order],
+    }
+
+
+def read_order(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
+    """What can be said about an order that is the same for every right one.
+
+    The graph is the reference's own: what an answer's process says of it could be made up.
+    """
+    names, reads, order = ours["names"], ours["reads"], theirs["order"]
+    found = {"given": theirs["given"]}
+    if not all(type(step) is int and 0 <= step < len(names) for step in order):
+        return {**found, "steps": "there is something in it that is no step of the graph"}
     place: dict[int, int] = {}
-    for position, node in enumerate(found):
-        place.setdefault(id(node), position)
+    for position, step in enumerate(order):
+        place.setdefault(step, position)
     early = [
-        f"{name(child)} before {name(node)}"
-        for position, node in enumerate(found)
-        for child, _ in node.next_functions  # type: ignore[union-attr]
-        if child is not None and place.get(id(child), position + 1) < position
+        f"{names[child]} before {names[step]}"
+        for position, step in enumerate(order)
+        for child in reads[step]
+        if place.get(child, position + 1) < position
     ]
-    return {"steps": sorted(map(name, found)), "in the wrong order": sorted(early)}
+    steps = sorted(names[step] for step in order)
+    return {**found, "steps": steps, "in the wrong order": sorted(early)}
 
 
 def steps(st: Any) -> Any:

@@ -154,6 +154,26 @@ def array_of(tree: Tree) -> "np.ndarray[Any, Any]":
     return np.frombuffer(data, np.dtype(dtype).newbyteorder("<")).reshape(shape)
 
 
+def value_of(tree: Tree) -> Any:
+    """The plain value behind an observation; ValueError where it is none.
+
+    >>> value_of(observe({"steps": ["a", 2]}))
+    {'steps': ['a', 2]}
+    """
+    kind, *parts = tree
+    if kind == "none":
+        return None
+    if kind in ("bool", "str"):
+        return parts[0]
+    if kind in ("int", "float"):
+        return (int if kind == "int" else float)(parts[0])
+    if kind == "seq":
+        return [value_of(part) for part in parts[0]]
+    if kind == "dict" and all(key[0] == "str" for key, _ in parts[0]):
+        return {key[1]: value_of(value) for key, value in parts[0]}
+    raise ValueError(kind)
+
+
 def is_observation(tree: object, depth: int = 0) -> bool:
     """Whether data from an untrusted process has the form that `observe` makes.
 

@@ -6,6 +6,7 @@ is graded. Results are kept, since they depend on the lesson's text and the seed
 
 import linecache
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +16,7 @@ from course.draws import examples_of
 from course.files import CourseError
 from course.lesson import Answer, Lesson
 from course.limits import TimeUp, time_limit
+from course.observe import observe, value_of
 from course.trial import CALL_SECONDS, Examples, Run, Trials, call, try_answer
 
 EXECUTE_SECONDS = 20.0
@@ -86,9 +88,7 @@ class Oracle:
     @cached_property
     def expected(self) -> Trials:
         """What the reference answer does, which is right by definition."""
-        name = self.exercise.name
-        # It is right by definition and has no need to hurry, on a busy machine least of all.
-        trials = self.try_names(self._reference_names, call_seconds=20.0, all_seconds=60.0)
+        name, trials = self.exercise.name, self.read(self._seen)
         for case, runs in zip(self.exercise.cases, trials, strict=True):
             for run in runs:
                 fault = _fault_of(run.seen)
@@ -99,13 +99,27 @@ class Oracle:
                     )
         return trials
 
+    @cached_property
+    def _seen(self) -> Trials:
+        """What was seen of the reference, before any reader of a case's."""
+        # It is right by definition and has no need to hurry, on a busy machine least of all.
+        names, patience = self._reference_names, {"call_seconds": 20.0, "all_seconds": 60.0}
+        return try_answer(self.exercise, names, self.seed, self.examples, **patience)
+
     def try_source(self, source: str, filename: str) -> Trials:
         """What the answer in `source` does, with the references of what it needs."""
         return self.try_names(names_with(self.lesson, self.exercise.name, source, filename))
 
-    def try_names(self, namespace: Mapping[str, Any], **limits: float) -> Trials:
+    def try_names(self, namespace: Mapping[str, Any]) -> Trials:
         """What the answer in `namespace` does."""
-        return try_answer(self.exercise, namespace, self.seed, self.examples, **limits)
+        return self.read(try_answer(self.exercise, namespace, self.seed, self.examples))
+
+    def read(self, seen: Trials) -> Trials:
+        """Trials with what the cases' own readers make of what was seen."""
+        return [
+            [_read(case, a, b) for a, b in zip(ours, theirs, strict=True)]
+            for case, ours, theirs in zip(self.exercise.cases, self._seen, seen, strict=True)
+        ]
 
     def both_on(self, case: Case, example: Any, namespace: Mapping[str, Any]) -> tuple[Run, Run]:
         """What the reference and the answer in `namespace` do on one example of a case."""
@@ -113,7 +127,7 @@ class Oracle:
             call(case, self.exercise, names, self.seed, example, CALL_SECONDS)
             for names in (self._reference_names, namespace)
         )
-        return ours, theirs
+        return _read(case, ours, ours), _read(case, ours, theirs)
 
     @cached_property
     def _reference_names(self) -> dict[str, Any]:
@@ -159,6 +173,16 @@ def all_alike(one: Trials, two: Trials) -> bool:
         for runs, others in zip(one, two, strict=True)
         for a, b in zip(runs, others, strict=True)
     )
+
+
+def _read(case: Case, ours: Run, theirs: Run) -> Run:
+    if case.read is None or theirs.seen[0] in ("error", "missing", "late", "skipped"):
+        return theirs
+    try:
+        seen = observe(case.read(value_of(ours.seen), value_of(theirs.seen)))
+    except Exception:  # it is anybody's data, and never passes as it is
+        seen = ["other", "something of another form"]
+    return replace(theirs, seen=seen)
 
 
 _SAYS_LITTLE = frozenset(("none", "error", "late", "skipped", "missing", "other"))

@@ -41,14 +41,21 @@ def test_edges_and_orders_of_a_graph() -> None:
     b = node("b", a, x)
     loss = node("loss", b, None, a)
     assert graphs.edges(loss) == "loss reads b, None, a\nb reads a, x\na reads x"
-    assert graphs.order_of(loss, [loss, b, a, x]) == {
+    right = {"given": "", **graphs.order_of(loss, [loss, b, a, x])}
+
+    def read(*order: Any, **said: Any) -> Any:
+        return graphs.read_order(right, {"given": "", **graphs.order_of(loss, order), **said})
+
+    assert read(loss, b, a, x) == {
+        "given": "",
         "steps": ["a", "b", "loss", "x"],
         "in the wrong order": [],
     }
-    early = graphs.order_of(loss, [loss, a, b, x])
-    assert early["in the wrong order"] == ["a before b"]
-    assert graphs.order_of(loss, [loss, b, a])["steps"] == ["a", "b", "loss"]
-    assert "no step of the graph" in graphs.order_of(loss, [loss, node("b")])["steps"]
+    assert read(loss, a, b, x)["in the wrong order"] == ["a before b"]
+    assert read(loss, b, a)["steps"] == ["a", "b", "loss"]
+    assert "no step of the graph" in read(loss, node("b"))["steps"]
+    # What an answer's process says of the graph does not count.
+    assert read(loss, a, b, x, reads=[[]] * 4)["in the wrong order"] == ["a before b"]
     assert graphs.nodes(None) == []
 
 

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from course.cli import app
 from course.files import CourseError
 from course.grade.classroom import grade_all
+from course.grade.grader import grade
 from course.grade.report import Reports, Row, as_csv, as_junit, exercise_row
 from course.grade.submission import read_submission
 from course.judge import judge
@@ -63,6 +64,14 @@ def double(x):
         frame = frame.f_back
     frame.f_locals['case'].function.__code__ = (lambda answer, rng: None).__code__
     return 3 * x""",
+    "examples-patched": WRONG
+    + """
+import hypothesis, course.draws, course.memory, course.graphs, course
+hypothesis.given = hypothesis.seed = lambda *a, **k: lambda test: lambda: None
+course.draws.examples_of = lambda *a: [[None], [0]]
+course.memory.layout = course.memory.shares_with = lambda *a, **k: {}
+course.ask = course.check = lambda *a, **k: None
+course.ask('08_doubles', 'honest', globals())""",
     "numpy-patched": WRONG
     + """
 import numpy as np
@@ -115,6 +124,44 @@ def test_tricks_in_the_process_get_nothing_and_harm_nobody(
     text = json.dumps([e["feedback"] for e in row.exercises])
     assert "\\u001b" not in text and "\\u202e" not in text and "\\u0000" not in text
     assert ElementTree.fromstring(as_junit([row])).find(".//failure") is not None
+
+
+def test_what_a_process_says_of_a_graph_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether an order is right is said by the grader, of the reference's own graph."""
+    monkeypatch.delenv("COURSE_CONTENT")
+    answer = """
+import course.graphs as g
+def order_of(root, order):
+    steps = [g.name(node) for node in g.nodes(root)]
+    facts = {"steps": sorted(steps), "in the wrong order": []}
+    return {**facts, "names": steps, "reads": [[]] * len(steps), "order": [*range(len(steps))]}
+g.order_of, g.read_order = order_of, lambda ours, theirs: ours
+def topological_order(root):
+    return []"""
+    found = notebook({"topological-order": answer}, "05_backward")
+    submission = read_submission(save(found, tmp_path / "a.ipynb"))
+    (verdict,) = grade(submission, 5, ["topological-order"], LIMITS)
+    passed = [case.title for case in verdict.cases if case.earned]
+    # Numbered by layers, which is right where no step is read by one of its own layer or below.
+    assert passed == ["inputs that need no gradient are left out"]
+
+
+def test_results_recorded_from_the_learners_own_checks_get_nothing(tmp_path: Path) -> None:
+    """A notebook's check always uses one seed, whose inputs and results could be written down."""
+    lesson = load_lesson(LESSON)
+    seen: dict[str, Any] = {}
+
+    def double(x: Any) -> Any:
+        seen[repr(x)] = 2 * x
+        return 2 * x
+
+    oracle = oracle_for(lesson, "double", lesson.seed)
+    assert judge(oracle.try_names({"double": double}), oracle).passed
+    table = f"import numpy as np\nfrom numpy import array, float32\nSEEN = {seen!r}\n"
+    answer = table + "def double(x):\n    return SEEN.get(repr(x), 0 * x)"
+    assert points(grades(notebook({"double": answer}), tmp_path))["double"] == 0
 
 
 # Each changes what all others need, so each has a kernel of its own.

@@ -104,7 +104,8 @@ def with_lent(
         needs = submission.lesson.all_needs(verdict.exercise)
         broken = [need for need in needs if need in wrong]
         if trials is not None:
-            helped = judge(trials, oracle_for(submission.lesson, verdict.exercise, seed))
+            oracle = oracle_for(submission.lesson, verdict.exercise, seed)
+            helped = judge(oracle.read(trials), oracle)
             verdict = with_ours(verdict, helped, broken)
         elif broken and not verdict.passed:
             verdict = with_ours(verdict, verdict, broken)
@@ -188,7 +189,7 @@ def verdicts_on(submission: Submission, seed: int, attempts: dict[str, Attempt])
         if found.trials is None:
             verdict = nothing_seen(oracle, found.reason)
         else:
-            verdict = judge(found.trials, oracle)
+            verdict = judge(oracle.read(found.trials), oracle)
         if not verdict.passed:
             verdict = replace(verdict, notes=tuple(_notes(submission, found)))
         verdicts[name] = verdict

@@ -31,10 +31,11 @@ PREFIX = "course-grade-"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run may use. Times in seconds; `wall_seconds` is for the whole run."""
+    """What one run may use. Times in seconds: a cell's is the processor's where that is told, and
+    `wall_seconds` is for the whole run, whatever it does."""
 
     cell_seconds: float = 15.0
-    wall_seconds: float = 120.0
+    wall_seconds: float = 300.0
     cpu_seconds: float = 90.0
     memory_mb: int = 2048
     file_mb: int = 64

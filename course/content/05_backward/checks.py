@@ -110,7 +110,9 @@ def chain(answer, rng):
     return [[getattr(n, "label", kind(type(n).__name__)) for n in order] for order in orders]
 
 
-@topological_order.case("a step that is used twice comes once, after its users", points=2)
+@topological_order.case(
+    "a step that is used twice comes once, after its users", points=2, read=graphs.read_order
+)
 def used_twice(answer, rng):
     x = Node("x")
     a = Node("a", x)
@@ -118,18 +120,20 @@ def used_twice(answer, rng):
     return try_order(answer, Node("loss", Node("c", b, a), a, x))
 
 
-@topological_order.case("inputs that need no gradient are left out", points=1)
+@topological_order.case(
+    "inputs that need no gradient are left out", points=1, read=graphs.read_order
+)
 def constants(answer, rng):
     x = Node("x")
     return try_order(answer, Node("loss", None, Node("a", x, None), x))
 
 
-@topological_order.property("any graph", points=2, draw=graphs.steps)
+@topological_order.property("any graph", points=2, draw=graphs.steps, read=graphs.read_order)
 def any_graph(answer, rng, steps):
     return try_order(answer, graph_of(rng, steps))
 
 
-@topological_order.case("a graph that the engine recorded", points=2)
+@topological_order.case("a graph that the engine recorded", points=2, read=graphs.read_order)
 def engine_graph(answer, rng):
     x, w = normal(rng, 3), normal(rng, 3)
     a = x * w
