@@ -105,6 +105,15 @@ def eventful(lib, name):
 
 
 @both
+def test_memory_that_parameters_have_exchanged(lib):
+    a, b = (lib.nn.Parameter(lib.tensor(values)) for values in ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]))
+    a.data, b.data = b.data, a.data
+    a.grad, b.grad = lib.ones(3), lib.ones(3) * 2
+    lib.optim.SGD([a, b], lr=0.1).step()
+    return [a, b]
+
+
+@both
 def test_states_that_are_changed_by_hand(lib):
     optimizer, ps = begun(lib)
     path = []

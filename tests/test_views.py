@@ -201,7 +201,49 @@ def test_data_swaps_the_memory(lib):
     x, y = lib.zeros(3), lib.ones(2, 2)
     x.data = y
     y.add_(1)
-    return [x, where(x), x.data_ptr() == y.data_ptr()]
+    log = [x.tolist(), where(x), x.data_ptr() == y.data_ptr()]
+    old = lib.ones(2)
+    x = old.view(2)
+    x.data = lib.zeros(2)
+    old.resize_(4)  # moves what lies there, and x does no longer
+    return [*log, x, where(x)]
+
+
+@both
+def test_bools_are_no_sizes_and_no_dims(lib):
+    x = lib.arange(6.0).view(2, 3)
+    programs = [
+        lambda: x.view(True, 6),
+        lambda: x.view(6, True),  # only the first is looked at
+        lambda: x.view((False, 6)),
+        lambda: x.reshape(True, 6),
+        lambda: x.expand(True, 2, 3),
+        lambda: x[:, :1].expand(2, True),
+        lambda: x.permute(True, 0),
+        lambda: x.transpose(False, True),
+        lambda: x.unsqueeze(False),
+        lambda: x.flatten(True),
+        lambda: x.select(0, True),
+        lambda: x.narrow(0, 0, True),
+        lambda: x.unfold(0, True, 1),
+        lambda: x.unfold(0, 1, 1.0),
+        lambda: x.as_strided((1,), (1,), True),
+        lambda: x.sum(True),
+        lambda: x.amax((False,)),
+        lambda: x.repeat(True, 1),
+        lambda: x.size(True),
+        lambda: lib.zeros(True),
+        lambda: lib.zeros(2, True),
+        lambda: lib.eye(True),
+        lambda: x.topk(True),
+    ]
+    return [attempt(program) for program in programs]
+
+
+@both
+def test_dims_that_are_no_plain_ints(lib):
+    x, d = lib.arange(6.0).view(2, 3), np.int64(1)
+    return [x.sum(d), x.mean(d), x.amax(d), x.logsumexp(d), x.std(d), x.flip(d), x.argmax(d)]
 
 
 @pytest.mark.parametrize("number", [np.int64(2), np.bool_(True), "tensor"], ids=str)

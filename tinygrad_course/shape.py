@@ -7,6 +7,7 @@ strides of its views, is remembered. Lessons 02 and 03.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from math import prod
 from typing import Any, overload
@@ -27,7 +28,7 @@ class Size(tuple[int, ...]):
         sizes = tuple(sizes)
         for i, n in enumerate(sizes):
             if type(n) is not int:
-                return super().__new__(cls, (as_int(n, f"torch.Size(): item {i}") for n in sizes))
+                return super().__new__(cls, (_number(n, f"torch.Size(): item {i}") for n in sizes))
         return super().__new__(cls, sizes)
 
     def numel(self) -> int:
@@ -82,7 +83,7 @@ def wrap_dims(dims: Dims, ndim: int) -> tuple[int, ...]:
     """The dims of a reduction, counted from the front, each at most once; None and () mean all."""
     if dims is None:
         return tuple(range(ndim))
-    if isinstance(dims, int):
+    if not isinstance(dims, Iterable):  # an int, or one of NumPy's
         dims = (dims,)
     wrapped = tuple(wrap_dim(d, ndim) for d in dims)
     if len(set(wrapped)) != len(wrapped):
@@ -95,13 +96,14 @@ def wrap_dims(dims: Dims, ndim: int) -> tuple[int, ...]:
 
 
 def as_int(value: Any, name: str) -> int:
-    """`value` as an int (NumPy and 0-dim tensors included); TypeError names the argument."""
+    """`value` as an int (NumPy and 0-dim tensors included); TypeError names the argument, also for
+    a bool."""
     if type(value) is int:
         return value
-    try:
-        return int(value.__index__())
-    except (AttributeError, TypeError):
-        raise TypeError(f"{name} must be an int, not {type(value).__name__} ({value!r})") from None
+    if not isinstance(value, bool):
+        with suppress(AttributeError, TypeError):
+            return int(value.__index__())
+    raise TypeError(f"{name} must be an int, not {type(value).__name__} ({value!r})")
 
 
 def size_args(sizes: Iterable[Any], name: str = "size") -> tuple[int, ...]:
@@ -111,8 +113,17 @@ def size_args(sizes: Iterable[Any], name: str = "size") -> tuple[int, ...]:
         sizes = tuple(sizes[0])
     for n in sizes:
         if type(n) is not int:
-            return tuple(as_int(n, name) for n in sizes)
+            return ints(sizes, name)
     return sizes
+
+
+def ints(sizes: Sequence[Any], name: str) -> tuple[int, ...]:
+    """`sizes` as ints; TypeError where the first is a bool (a later one counts as 0 or 1)."""
+    return as_int(sizes[0], name), *(_number(n, name) for n in sizes[1:])
+
+
+def _number(value: Any, name: str) -> int:
+    return int(value) if isinstance(value, bool) else as_int(value, name)
 
 
 def require_sizes(sizes: Sequence[int]) -> None:

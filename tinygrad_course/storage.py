@@ -232,6 +232,7 @@ class Storage:
         """The tensors on this storage, and how many bytes from its start each begins."""
         pointer, start = backend_of(self._buffer).pointer, self._address()
         tensors = [tensor for ref in self._windows if (tensor := ref()) is not None]
+        tensors = [t for t in tensors if t._storage is self]  # `t.data = …` leaves a storage
         return [(t, pointer(t._array) - start if t._array.size else 0) for t in tensors]
 
     def __repr__(self) -> str:

@@ -15,7 +15,7 @@ from ..autograd.variable import Tensor
 from ..device import Device, backend_for, chosen, defaults, move
 from ..dtype import DType, as_dtype
 from ..layout import Layout, strided
-from ..shape import as_int, require_sizes
+from ..shape import ints, require_sizes
 from .registry import write_out
 
 
@@ -127,15 +127,9 @@ def sizes_in(name: str, size: Any) -> tuple[int, ...]:
         raise TypeError(f"{name}(): size must be a tuple of ints, not {type(size).__name__}")
     for n in size:
         if type(n) is not int:
-            size = [_size(name, n) for n in size]
+            size = ints(size, f"{name}(): each size")
             break
     for n in size:
         if n < 0:
             require_sizes(size)
     return tuple(size)
-
-
-def _size(name: str, n: Any) -> int:
-    if isinstance(n, bool):
-        raise TypeError(f"{name}(): size must be a tuple of ints, not of bools")
-    return as_int(n, "size")

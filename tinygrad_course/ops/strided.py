@@ -123,6 +123,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """
     shape = self._array.shape
     dim = wrap_dim(dimension, len(shape))
+    size, step = as_int(size, "size"), as_int(step, "step")
     n = shape[dim] if shape else 1
     if size < 0 or size > n:
         raise RuntimeError(f"maximum size for tensor at dimension {dim} is {n} but size is {size}")
@@ -141,7 +142,11 @@ def as_strided(
     tensor([[0, 2],
             [1, 3]])
     """
-    offset = input.storage_offset() if storage_offset is None else storage_offset
+    offset = (
+        input.storage_offset()
+        if storage_offset is None
+        else as_int(storage_offset, "storage_offset")
+    )
     window = Geometry(size_args((size,)), size_args((stride,), "stride"), offset)
     buffer = input.storage()._buffer
     if len(window.shape) != len(window.stride):
