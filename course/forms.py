@@ -5,6 +5,7 @@ draws nothing; `course.asking` does. Lesson 00.
 """
 
 import ast
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -80,6 +81,8 @@ def shape(*words: Any) -> Question:
 
     >>> shape("error").value(["2, 3"]), shape().value(["()"]), shape("error").value(["Error"])
     ((2, 3), (), 'error')
+    >>> shape().value(["[1]"]), shape().value(["torch.Size([2, 3])"])
+    ((1,), (2, 3))
     """
     return Question(((),), _shape, words, "2, 3")
 
@@ -99,14 +102,13 @@ def plain_value(*words: Any) -> Question:
 
 
 def _shape(text: str) -> tuple[int, ...]:
-    inner = text.removeprefix("(").removesuffix(")").removesuffix(",")
-    return tuple(int(part) for part in inner.split(",")) if inner.strip() else _no_axes(text)
-
-
-def _no_axes(text: str) -> tuple[int, ...]:
-    if text != "()":
+    """Sizes in brackets of any kind, or none; without axes it takes brackets to say so."""
+    sizes = re.fullmatch(r"torch\.Size\((.*)\)|(.*)", text)
+    inner = re.fullmatch(r"\((.*)\)|\[(.*)\]|(.+)", sizes[1] or sizes[2]) if sizes else None
+    if inner is None:
         raise ValueError(text)
-    return ()
+    parts = (inner[1] or inner[2] or inner[3] or "").strip().removesuffix(",")
+    return tuple(int(part) for part in parts.split(",")) if parts else ()
 
 
 def _number(text: str) -> float:
