@@ -210,6 +210,12 @@ _DRAWS = real(2, 2, 2, low=0, high=1, fixed=True)
 _FRACTIONS = (
     call(real(2, 2, 7, 9), 2, (3, 4), _random_samples=_DRAWS),
     call(real(2, 2, 7, 9), (3, 2), output_ratio=(0.5, 0.6), _random_samples=_DRAWS),
+    special(
+        given(np.zeros((0, 2, 7, 9), "float32")),
+        2,
+        (3, 4),
+        _random_samples=given(np.zeros((0, 2, 2), "float32")),
+    ),
     call(real(2, 8, 8), 3, 1, None, True, real(1, 2, 2, low=0, high=1, fixed=True)),
     special(
         given([[[1.0, 1.0, NAN], [1.0, NAN, 0.0], [1.0, 1.0, 1.0]]]),
@@ -250,6 +256,7 @@ row(
     bad=(
         call(real(2, 5, 6, 7), 2),
         call(real(2, 5, 6, 7), 2, 5),
+        call(real(2, 5, 6, 7), 2, 4),
         call(real(2, 5, 6, 7), (2, 2), 3),
         call(real(1, 2, 5, 6, 7), 2, 3, _random_samples=real(1, 2, 2, fixed=True)),
     ),

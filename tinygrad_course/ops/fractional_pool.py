@@ -45,7 +45,7 @@ class FractionalMaxPool2d(PlacedMaxima, fn="", node="FractionalMaxPool2DBackward
         for dim, step in enumerate(steps(image)):
             u = samples[: math.prod(front[:-1]), :, dim].reshape(front)
             starts = _starts(xp, u, image[dim], kernel[dim], size[dim])
-            first = first + starts.reshape((*front, *_upright(dim, dims))) * step
+            first = first + starts.reshape((*front, *_upright(dim, size))) * step
         first, pixels = flattened(first, dims), flattened(x, dims)
         offsets = [
             sum(i * step for i, step in zip(cell, steps(image), strict=True))
@@ -67,15 +67,16 @@ class FractionalMaxPool3d(FractionalMaxPool2d, fn="", node="FractionalMaxPool3DB
     forward = FractionalMaxPool2d.forward
 
 
-def _upright(dim: int, dims: int) -> tuple[int, ...]:
-    return (*(1,) * dim, -1, *(1,) * (dims - dim - 1))
+def _upright(dim: int, size: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple([n if i == dim else 1 for i, n in enumerate(size)])
 
 
 def fractional_max_pool(
     name: str, dims: int, input: Any, kernel_size: Any, output_size: Any, samples: Any
 ) -> Any:
     """The maxima of windows at fractional steps and their places in the flattened images: (N, C, H,
-    W) → twice (N, C, P, Q), for images of 2 or 3 dims.
+    W) → twice (N, C, P, Q), for images of 2 or 3 dims; of 3 as PyTorch wants them, larger than
+    `output_size` + `kernel_size` - 1 each way.
 
     `samples` (N, C, dims) holds numbers in [0, 1), of the input's type; for images of 2 dims the
     first is for the columns. RuntimeError for windows that do not fit.
@@ -90,7 +91,7 @@ def fractional_max_pool(
     kernel = per_dim(kernel_size, dims, "kernel_size", name)
     size = per_dim(output_size, dims, "output_size", name)
     for k, count, n in zip(kernel, size, image, strict=True):
-        if k < 1 or count < 0 or count + k - 1 > n:
+        if k < 1 or count < 0 or count + k - 1 > n - (dims == 3):
             raise RuntimeError(
                 f"{name}(): pool of {k} cells and {count} outputs too large relative to input of "
                 f"{n}: windows of {kernel} for output_size={size} do not fit in images of {image}"
