@@ -140,8 +140,8 @@ def fractional_max_pool3d(
     The arguments are those of `fractional_max_pool2d`.
 
     >>> import tinygrad_course as tg
-    >>> fractional_max_pool3d(tg.arange(8.).reshape(1, 2, 2, 2), 2, output_size=1)
-    tensor([[[[7.]]]])
+    >>> fractional_max_pool3d(tg.ones(1, 3, 3, 3), 2, output_size=1)
+    tensor([[[[1.]]]])
     """
     pooled = fractional_max_pool3d_with_indices(
         input, kernel_size, output_size, output_ratio, True, _random_samples
