@@ -10,17 +10,17 @@ from importlib import metadata
 
 import numpy as np
 
+import tinygrad_course as tg
+from tinygrad_course import manual_seed
+
+from . import workloads as W
+
 setattr(np, "int", int)  # noqa: B010  (gone from NumPy 2, still used by dezero.transforms)
 
 import dezero.core  # noqa: E402
 import dezero.functions as F  # noqa: E402
 import dezero.layers as L  # noqa: E402
 from dezero import Parameter, Variable, optimizers  # noqa: E402
-
-import tinygrad_course as tg  # noqa: E402
-from tinygrad_course import manual_seed  # noqa: E402
-
-from . import workloads as W  # noqa: E402
 
 __all__ = ["PROGRAMS", "__version__", "manual_seed"]
 __version__ = metadata.version("dezero")
