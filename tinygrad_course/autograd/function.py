@@ -52,7 +52,7 @@ class Function(Node):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Function:
         self = object.__new__(cls)
-        Node.__init__(self, ())
+        self.start(())
         self.outputs = ()
         return self
 
@@ -397,7 +397,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         if not mode.enabled or not any(edges):
             return result
         many = result if isinstance(result, tuple) else (result,)
-        node = _Once(edges)
+        node = _Once().start(edges)
         node.what = ctx.name()
         node.outputs = tuple(
             ((), None) if g is None else (g._array.shape, g._array.dtype) for g in many

@@ -7,8 +7,8 @@ Lessons 04 and 07.
 
 from __future__ import annotations
 
-import weakref
-from typing import Any
+from typing import Any, Self
+from weakref import ref
 
 from .hooks import NodeHooks, keep_retaining
 from .node import AccumulateGrad, Edge
@@ -44,31 +44,36 @@ class Meta:
     base: Any
     grad: Any
     hooks: NodeHooks | None
+    origin: str
     own: Edge | None
-    _accumulator: weakref.ref[AccumulateGrad] | None
+    requires_grad: bool
+    seen: int
+    volatile: bool
+    _accumulator: ref[AccumulateGrad] | None
 
-    def __init__(self) -> None:
+    # Not __init__: a view sets all of it itself.
+    def start(self) -> Self:
+        """Nothing is known yet."""
         self.requires_grad = self.volatile = False
         self.grad = self.hooks = self._accumulator = None
         self.base = self.own = None
         self.seen, self.origin = 0, ""
+        return self
 
     def edge(self, tensor: Any) -> Edge | None:
         """Where the gradient of `tensor` goes: its accumulator, the node that made the view, or
         nowhere."""
-        if self.base is not None and not self.requires_grad:
-            if tensor._counter[0] != self.seen:
-                self._follow_base(tensor)
-            return self.own
-        if not self.requires_grad:
-            return None
-        # Weak, since the accumulator holds the leaf: a graph keeps its leaves alive, and not the
-        # other way round.
-        node = None if self._accumulator is None else self._accumulator()
-        if node is None:
-            node = AccumulateGrad(tensor)
-            self._accumulator = weakref.ref(node)
-        return node, 0
+        if self.requires_grad:
+            # Weak, since the accumulator holds the leaf: a graph keeps its leaves alive, and not
+            # the other way round.
+            node = None if self._accumulator is None else self._accumulator()
+            if node is None:
+                node = AccumulateGrad(tensor)
+                self._accumulator = ref(node)
+            return node, 0
+        if self.base is not None and tensor._counter[0] != self.seen:
+            self._follow_base(tensor)
+        return self.own
 
     def needs_grad(self, tensor: Any) -> bool:
         """Whether there is such an edge, without looking for it."""

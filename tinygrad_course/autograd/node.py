@@ -12,7 +12,7 @@ import itertools
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 from ..device import xp_of
 from ..dtype import DType, from_numpy_dtype
@@ -22,12 +22,10 @@ from .mode import mode
 
 Edge = tuple["Node", int]
 
-_order = itertools.count()
-next_order = _order.__next__
-
+next_order = itertools.count().__next__
 # An accumulator runs as soon as its gradient is complete, before any operation that waits: it ranks
 # above all counts.
-_ACCUMULATORS_FIRST = 1 << 62
+_accumulators_first = itertools.count(1 << 62).__next__
 
 FREED: tuple[Any, ...] = ("freed",)
 
@@ -74,11 +72,14 @@ class Node:
 
     node_name = ""
 
-    def __init__(self, edges: tuple[Edge | None, ...]) -> None:
+    # Not __init__: where a microsecond matters, nodes are made without a call of it.
+    def start(self, edges: tuple[Edge | None, ...]) -> Self:
+        """A new node learns the edges of its inputs, and its place in the order."""
         self.edges = edges
         self.saved = self.guards = ()
         self.hooks = self.restore = None
         self.order = next_order()
+        return self
 
     # --- for the formulas -------------------------------------------------------------------------
 
@@ -307,13 +308,19 @@ class AccumulateGrad(Node):
 
     node_name = "AccumulateGrad"
 
+    # As little as can be is each one's own: a leaf gets a new one with each graph.
+    edges = saved = guards = ()
+    restore = None
+
     def __init__(self, variable: Any) -> None:
-        super().__init__(())
-        self.variable = variable
-        self.order += _ACCUMULATORS_FIRST
-        array = variable._array
-        self.outputs = ((array.shape, array.dtype),)
-        self.hooks = variable._meta.hooks
+        self.variable, self.hooks = variable, variable._meta.hooks
+        self.order = _accumulators_first()
+
+    @property
+    def outputs(self) -> Any:  # type: ignore[override]
+        """The leaf's (shape, NumPy dtype)."""
+        array = self.variable._array
+        return ((array.shape, array.dtype),)
 
     def _node_hooks(self) -> NodeHooks:
         # A leaf's hooks outlive this node: they belong to the leaf.

@@ -99,7 +99,7 @@ class _DrawnMeta(Meta):
     __slots__ = ("creator",)
 
     def __init__(self, creator: StochasticFunction) -> None:
-        super().__init__()
+        self.start()
         self.creator = creator
 
 

@@ -71,7 +71,7 @@ class Tensor(TensorMethods):
 
     def _make_meta(self) -> Meta:
         if self._meta is None:
-            self._meta = Meta()
+            self._meta = Meta().start()
         return self._meta
 
     def _grad_edge(self) -> Edge | None:

@@ -127,6 +127,7 @@ class Pow(Binary, method=True, inplace=True, operator="pow"):
     """x^y; dx = g·y·x^(y-1), dy = g·x^y·ln x."""
 
     __slots__ = ()
+    constants = False  # what is done depends on the number
 
     def forward(ctx, xp, x, y, /):
         # A whole exponent up to 3 as products: NumPy's general power takes 100 times as long.

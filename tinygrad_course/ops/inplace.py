@@ -15,7 +15,7 @@ import numpy as np
 
 from ..autograd.hooks import keep_retaining
 from ..autograd.mode import mode
-from ..autograd.node import FREED, AccumulateGrad, Edge, Node, next_order
+from ..autograd.node import FREED, AccumulateGrad, Edge, Node
 from ..autograd.variable import Tensor
 from ..autograd.watch import watched, watching
 from ..device import require_same
@@ -191,11 +191,9 @@ def _require_castable(out: Any, target: Any) -> None:
 
 
 def _start(op: type[Op], edges: tuple[Edge | None, ...], inputs: tuple[Any, ...]) -> Node:
-    node = object.__new__(op)
-    node.edges, node.saved, node.guards, node.hooks, node.order = edges, (), [], None, next_order()
+    node = op().start(edges)
     array = inputs[0]._array
     node.outputs = ((array.shape, array.dtype),)
-    node.restore = None
     if issubclass(op, Broadcast):
         operands = [v._array if isinstance(v, Tensor) else None for v in inputs]
         mixed = any(a is not None and a.dtype != array.dtype for a in operands)
@@ -287,7 +285,7 @@ class CopySlices(Node):
         base: Geometry,
         window: Geometry,
     ) -> None:
-        super().__init__((edge, *node.edges[:place], *node.edges[place + 1 :]))
+        self.start((edge, *node.edges[:place], *node.edges[place + 1 :]))
         self.node, self.output, self.place = node, output, place
         self.base, self.window = base, window
         self.saved = (node,)  # what there is to free is the operation's
@@ -347,6 +345,6 @@ def edge_through_base(view: Tensor, base: Tensor) -> Edge | None:
 
 def through_base(edge: Edge, base: Geometry, window: Geometry, output: tuple[Any, Any]) -> Edge:
     """The edge of a window, of this shape and dtype, on what `edge` leads to."""
-    node = ViewThroughBase((edge,))
+    node = ViewThroughBase().start((edge,))
     node.base, node.window, node.outputs = base, window, (output,)
     return node, 0

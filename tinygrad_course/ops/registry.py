@@ -20,7 +20,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from ..autograd.mode import mode
-from ..autograd.node import Edge, Node, next_order
+from ..autograd.node import Edge, Node
 from ..autograd.variable import Tensor
 from ..autograd.watch import watched, watching
 from ..device import Array, require_same
@@ -173,7 +173,7 @@ class Op(Node):
             if type(result) is tuple:
                 return tuple([_unrecorded(array, volatile) for array in result])
             return _unrecorded(result, volatile)
-        node = started(cls, edges)
+        node = cls().start(edges)
         result = forward(node, xp, *arrays, *rest, **params)
         if type(result) is not tuple:
             if isinstance(result, np.generic):
@@ -190,15 +190,6 @@ class Op(Node):
         return made
 
     forward: ClassVar[Callable[..., Any]]
-
-
-def started(op: type[Op], edges: tuple[Edge | None, ...]) -> Op:
-    """A node of `op`, without the checks and calls of a constructor."""
-    node = _new(op)
-    node.edges, node.saved, node.guards = edges, (), ()
-    node.hooks = node.restore = None
-    node.order = next_order()
-    return node
 
 
 def settled(node: Node, scalar: Any) -> Array:

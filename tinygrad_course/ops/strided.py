@@ -173,7 +173,7 @@ def as_strided(
     edge = input._grad_edge()
     if edge is None:
         return as_view(array, input, None, origin)
-    node = ViewThroughBase((edge,))
+    node = ViewThroughBase().start((edge,))
     node.base, node.window = Geometry.of(input), window
     node.outputs = ((array.shape, array.dtype),)
     return as_view(array, input, (node, 0), origin)

@@ -7,7 +7,7 @@ rewrites the history of the base. Lessons 02 and 07.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 from weakref import ref
 
 import numpy as np
@@ -19,16 +19,24 @@ from ..autograd.variable import Tensor
 from ..autograd.watch import watched, watching
 from ..device import Array, xp_of
 from .inplace import require_no_leaf
-from .registry import UNRECORDED, Op, edges_of, started
+from .registry import UNRECORDED, Op, edges_of
 
 _new = object.__new__
+_ndarray = np.ndarray
 
 
 class View(Op):
     """An operation whose result is a window on its input's memory: nothing is copied. Its one
-    parameter says how to look: forward(ctx, xp, x, /, how)."""
+    parameter says how to look: forward(ctx, xp, x, /, how). It saves sizes and places, no arrays:
+    there is nothing to guard or to free."""
 
     __slots__ = ()
+    guards = ()
+    restore = None
+
+    def start(self, edges: tuple[Edge | None, ...]) -> Self:
+        self.edges, self.saved, self.hooks, self.order = edges, (), None, next_order()
+        return self
 
     @classmethod
     def _function(cls) -> Callable[..., Any]:
@@ -38,7 +46,7 @@ class View(Op):
             if not isinstance(x, Tensor):
                 return forward(UNRECORDED, xp_of(x), x, how)
             array, edge, meta = x._array, x._edge, x._meta
-            xp = np if type(array) is np.ndarray else xp_of(array)
+            xp = np if type(array) is _ndarray else xp_of(array)
             kernel = watched(cls, forward) if watching else forward
             if not mode.enabled:
                 return as_view(kernel(UNRECORDED, xp, array, how), x, None, "no_grad")
@@ -46,10 +54,8 @@ class View(Op):
                 edge = meta.edge(x)
             if edge is None:
                 return as_view(kernel(UNRECORDED, xp, array, how), x, None)
-            node = _new(cls)
-            node.edges, node.saved, node.guards = (edge,), (), ()
-            node.hooks = node.restore = None
-            node.order = next_order()
+            node = cls()
+            node.edges, node.saved, node.hooks, node.order = (edge,), (), None, next_order()
             seen = kernel(node, xp, array, how)
             node.outputs = ((seen.shape, seen.dtype),)
             return as_view(seen, x, (node, 0))
@@ -59,6 +65,12 @@ class View(Op):
     @classmethod
     def apply(cls, x: Any, how: Any = None) -> Any:
         return cls.fn(x, how)
+
+    def twin(self) -> View:
+        return self
+
+    def release(self) -> None:
+        pass
 
 
 class Views(View):
@@ -75,7 +87,7 @@ class Views(View):
                 return forward(UNRECORDED, xp_of(x), x, how)
             recording = mode.enabled
             edges = edges_of((x,)) if recording else None
-            node = None if edges is None else started(cls, edges)
+            node = None if edges is None else cls().start(edges)
             kernel = watched(cls, forward) if watching else forward
             pieces = kernel(UNRECORDED if node is None else node, xp_of(x._array), x._array, how)
             if node is not None:
@@ -105,7 +117,7 @@ def as_view(array: Array, x: Tensor, edge: Edge | None, origin: str = "") -> Ten
     if len(windows) >= storage._limit:
         windows = storage.forget()
     windows.append(ref(view))
-    view._meta = meta = _new(Meta)  # its __init__ would cost as much as the view
+    view._meta = meta = Meta()
     meta.requires_grad = meta.volatile = False
     meta.grad = meta.hooks = meta._accumulator = None
     meta.base, meta.own, meta.seen, meta.origin = x, edge, counter[0], origin

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..autograd.node import FREED
 from ..autograd.node import Node as GradFn
 
@@ -99,6 +101,8 @@ def saved_of(function: GradFn) -> tuple[Saved, ...]:
 
 def _saved(value: Any, guard: Any) -> Saved:
     array = getattr(value, "_array", value)
+    if type(array) is np.ndarray and not array.ndim and not array.flags.writeable:
+        value = array = str(array).removesuffix(".0")  # a number, which the kernel got as an array
     if not hasattr(array, "strides"):
         return Saved(" ".join(str(value).split())[:60])
     shape, dtype = tuple(array.shape), str(array.dtype)
