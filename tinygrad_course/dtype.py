@@ -229,10 +229,11 @@ def result_type(*operands: Any) -> DType:
     """
     ranks: list[DType | None] = [None, None, None]
     for x in operands:
-        if isinstance(x, bool | int | float) or not hasattr(x, "dtype"):
+        kind = getattr(x, "dtype", None)
+        if kind is None or isinstance(x, float):  # NumPy's float64 is one of Python's, too
             rank, dtype = 2, of_number(x)
         else:
-            rank, dtype = (0 if x.ndim else 1), from_numpy_dtype(x.dtype)
+            rank, dtype = (0 if x.ndim else 1), from_numpy_dtype(kind)
         seen = ranks[rank]
         ranks[rank] = dtype if seen is None else promote_types(seen, dtype)
     found = _outrank(ranks[0], _outrank(ranks[1], ranks[2]))

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..device import go_to, xp_of
 from ..shape import Size
+from . import variable as variables
 from .hooks import NodeHooks, current_pass, run_node_hooks, run_tensor_hooks
 from .mode import _Switch
 from .node import AccumulateGrad, Edge, Node
@@ -47,11 +48,11 @@ def run(
         _keep_only_what_leads_to(wanted, users)
     captured: list[Any] = [None] * len(capture or ())
 
-    pending: dict[
-        Node, list[Any]
-    ] = {}  # the gradients that have arrived at a node, one place per output
+    # The gradients that have arrived at a node that waits for more, one place per output.
+    pending: dict[Node, list[Any]] = {}
     summed: set[tuple[Node, int]] = set()  # those that are sums made here: safe to add to in place
-    ready: list[tuple[int, Node]] = []
+    # A heap of the nodes that wait for nothing, and all their gradients.
+    ready: list[tuple[int, Node, tuple[Any, ...]]] = []
     for (node, output), grad in zip(roots, grads, strict=True):
         if node in users:
             entering = pending.setdefault(node, [None] * len(node.outputs))
@@ -59,18 +60,14 @@ def run(
                 entering[output] = grad
             else:
                 _add(entering, summed, node, output, grad, create_graph)
-    for node in pending:
-        if users[node] == 0:
-            heappush(ready, (-node.order, node))
+    for node in [node for node in pending if users[node] == 0]:
+        heappush(ready, (-node.order, node, tuple(pending.pop(node))))
 
+    arrived: Any
     results: Any
-    slots: list[Any] | None
     with _Switch(create_graph), current_pass:
         while ready:
-            node = heappop(ready)[1]
-            # The list gives its gradients away, so that an accumulator may find itself the only
-            # holder of one.
-            arrived: Any = tuple(pending.pop(node, ()) or [None] * len(node.outputs))
+            _, node, arrived = heappop(ready)
             if wanted and node in wanted:
                 runs = any(edge is not None and edge[0] in users for edge in node.edges)
                 runs = runs or (fill and isinstance(node, AccumulateGrad))
@@ -101,17 +98,19 @@ def run(
                     waits = users.get(user)
                     if waits is not None:
                         grad = results[place]
-                        if grad is not None:
+                        if waits == 1 and user not in pending and len(user.outputs) == 1:
+                            heappush(ready, (-user.order, user, (grad,)))
+                        else:
                             slots = pending.get(user)
                             if slots is None:
                                 pending[user] = slots = [None] * len(user.outputs)
                             if slots[output] is None:
                                 slots[output] = grad
-                            else:
+                            elif grad is not None:
                                 _add(slots, summed, user, output, grad, create_graph)
-                        users[user] = waits - 1
-                        if waits == 1:
-                            heappush(ready, (-user.order, user))
+                            users[user] = waits - 1
+                            if waits == 1:
+                                heappush(ready, (-user.order, user, tuple(pending.pop(user))))
                 place += 1
             # The next accumulator must be the only holder of its gradient.
             results = grad = slots = None
@@ -337,7 +336,7 @@ def _roots(
         else list(given)
     )
     for gradient in gradients:
-        if not isinstance(gradient, Tensor | None):
+        if gradient is not None and not isinstance(gradient, Tensor):
             raise TypeError(
                 f"gradients can be either Tensors or None, but got {type(gradient).__name__}"
             )
@@ -395,4 +394,9 @@ def _implicit_one(output: Tensor) -> Tensor:
         )
     array = output._array
     go_to(array)
-    return Tensor._wrap(xp_of(array).ones(array.shape, array.dtype))
+    one = xp_of(array).empty(array.shape, array.dtype)
+    one.fill(1)
+    return Tensor._wrap(one)
+
+
+variables.backward = backward

@@ -28,6 +28,9 @@ else:
     TensorMethods = TensorBase
 
 
+backward: Any = None  # the engine's; `engine`, which imports this module, puts it here
+
+
 class Tensor(TensorMethods):
     """An n-dimensional array that remembers how it was computed.
 
@@ -298,8 +301,6 @@ class Tensor(TensorMethods):
         >>> (x ** 3).backward(tg.tensor([1., 10.])); x.grad
         tensor([  3., 120.])
         """
-        from .engine import backward
-
         backward(
             self,
             gradient,

@@ -42,6 +42,7 @@ class _Unrecorded:
 
 
 UNRECORDED = _Unrecorded()
+_OPERAND = Tensor | bool | int | float  # made once: isinstance takes a third of the time
 _new = object.__new__
 
 
@@ -157,23 +158,32 @@ class Op(Node):
         """Runs the kernel on tensors (Tensors, arrays or None) and parameters, and records it when
         a gradient is needed."""
         inputs, rest = args[: cls.arity], args[cls.arity :]
-        arrays = [x._array if isinstance(x, Tensor) else x for x in inputs]
-        xp = require_same(arrays)
-        edges = edges_of(inputs) if mode.enabled and cls.differentiable else None
-        forward = cls.forward
-        if watching and any(isinstance(x, Tensor) for x in inputs):
-            forward = watched(cls, forward)
+        recording = mode.enabled and cls.differentiable
+        arrays: list[Any] = []
+        edges: list[Edge | None] = []
+        plain, tensors, needed, volatile = True, False, False, False
+        for x in inputs:
+            array, edge = x, None
+            if isinstance(x, Tensor):
+                tensors, array, edge, meta = True, x._array, x._edge, x._meta
+                if edge is None and meta is not None:
+                    volatile = volatile or meta.volatile
+                    edge = meta.edge(x) if recording else None
+                needed = needed or edge is not None
+            plain = plain and type(array) is np.ndarray
+            arrays.append(array)
+            edges.append(edge)
+        xp = np if plain else require_same(arrays)
+        forward = watched(cls, cls.forward) if watching and tensors else cls.forward
         result: Any
-        if edges is None:
+        if not (recording and needed) or volatile:
             result = forward(UNRECORDED, xp, *arrays, *rest, **params)
-            metas = [x._meta for x in inputs if isinstance(x, Tensor)]
-            if not metas:
+            if not tensors:
                 return result
-            volatile = any(meta is not None and meta.volatile for meta in metas)
             if type(result) is tuple:
                 return tuple([_unrecorded(array, volatile) for array in result])
             return _unrecorded(result, volatile)
-        node = cls().start(edges)
+        node = cls().start(tuple(edges))
         result = forward(node, xp, *arrays, *rest, **params)
         if type(result) is not tuple:
             if isinstance(result, np.generic):
@@ -181,12 +191,12 @@ class Op(Node):
             node.outputs = ((result.shape, result.dtype),)
             tensor = recorded(result, (node, 0))
             if node.saved:
-                node.guards = guards_of(node, inputs, tuple(arrays), (result,), (tensor,))
+                node.guards = guards_of(node, inputs, arrays, (result,), (tensor,))
             return tensor
         outputs = tuple([settled(node, a) if isinstance(a, np.generic) else a for a in result])
         node.outputs = tuple([(a.shape, a.dtype) for a in outputs])
         made = tuple([recorded(a, (node, i)) for i, a in enumerate(outputs)])
-        node.guards = guards_of(node, inputs, tuple(arrays), outputs, made)
+        node.guards = guards_of(node, inputs, arrays, outputs, made)
         return made
 
     forward: ClassVar[Callable[..., Any]]
@@ -268,16 +278,17 @@ def edges_of(inputs: tuple[Any, ...]) -> tuple[Edge | None, ...] | None:
 def guards_of(
     node: Node,
     inputs: tuple[Any, ...],
-    arrays: tuple[Any, ...],
+    arrays: list[Any],
     outputs: tuple[Any, ...],
     tensors: tuple[Any, ...],
 ) -> list[tuple[int, Any, int, int]]:
     """Who could overwrite what `node` saved: the inputs and outputs among the saved values."""
     guards = []
-    place = 0
-    for value in node.saved:
+    for place, value in enumerate(node.saved):
+        if value is None:
+            continue
         for x, array in zip(inputs, arrays):  # noqa: B905 (strict= costs a third of the loop)
-            if value is array and value is not None:
+            if value is array:
                 if isinstance(x, Tensor):
                     counter = x._counter
                     guards.append((place, x, 0 if counter is None else counter[0], -1))
@@ -287,7 +298,6 @@ def guards_of(
                 if value is array:
                     guards.append((place, tensors[i]._shared_counter(), tensors[i]._version, i))
                     break
-        place += 1
     return guards
 
 
@@ -310,7 +320,7 @@ def _unrecorded(array: Any, volatile: bool) -> Tensor:
 
 def is_operand(value: Any) -> bool:
     """Whether `value` can stand beside a Tensor: a Tensor, an array, a number."""
-    return isinstance(value, Tensor | bool | int | float) or hasattr(value, "strides")
+    return isinstance(value, _OPERAND) or hasattr(value, "strides")
 
 
 # --- binding by hand: for functions made of several operations, or with arguments of their own ----
