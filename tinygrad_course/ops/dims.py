@@ -50,10 +50,8 @@ def row_major(y: Array) -> Array:
 
 def count(x: Any, dims: tuple[int, ...]) -> int:
     """How many elements lie along `dims`."""
-    n = 1
-    for d in dims:
-        n *= x.shape[d] if len(x.shape) else 1
-    return n
+    shape = x.shape
+    return math.prod([shape[d] for d in dims]) if len(shape) else 1
 
 
 def require_elements(name: str, x: Any, dim: Any, dims: tuple[int, ...]) -> None:

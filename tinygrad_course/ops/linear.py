@@ -14,22 +14,31 @@ from .arguments import require_tensors
 from .registry import Op
 
 
-def _product(xp, x, w):
+def _rows(x):
+    """x as a matrix of one row per sample."""
+    return x if x.ndim == 2 else x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+
+
+def _product(x, w):
     """x wᵀ over the last dim of x, as a matrix of one row per sample."""
-    rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+    rows = _rows(x)
     if 8 <= len(rows) <= 64:
         # OpenBLAS is up to twice as fast on few rows when they are the columns of the right factor.
         return (w @ rows.T).T
     return rows @ w.T
 
 
+def _as_before(y, x):
+    """The rows y, made of those of x, with the leading dims of x."""
+    return y if x.ndim == 2 else y.reshape(*x.shape[:-1], y.shape[-1])
+
+
 def _gradients(ctx, g):
     """Those of x and w, and g as a matrix of one row per sample."""
     x, w = ctx.saved
-    n = math.prod(g.shape[:-1])
-    rows = g.reshape(n, g.shape[-1])
-    gx = (rows @ w).reshape(*g.shape[:-1], w.shape[1]) if ctx.needs[-2] else None
-    gw = rows.T @ x.reshape(n, x.shape[-1]) if ctx.needs[-1] else None
+    rows = _rows(g)
+    gx = _as_before(rows @ w, g) if ctx.needs[-2] else None
+    gw = rows.T @ _rows(x) if ctx.needs[-1] else None
     return gx, gw, rows
 
 
@@ -40,7 +49,7 @@ class Linear(Op, fn="", node="MmBackward0"):
 
     def forward(ctx, xp, x, w, /):
         ctx.save(x if ctx.needs[1] else None, w if ctx.needs[0] else None)
-        return xp.ascontiguousarray(_product(xp, x, w)).reshape(*x.shape[:-1], len(w))
+        return _as_before(xp.ascontiguousarray(_product(x, w)), x)
 
     def backward(ctx, g):
         gx, gw, _ = _gradients(ctx, g)
@@ -54,9 +63,9 @@ class LinearBias(Op, fn="", node="AddmmBackward0"):
 
     def forward(ctx, xp, b, x, w, /):
         ctx.save(x if ctx.needs[2] else None, w if ctx.needs[1] else None)
-        y = _product(xp, x, w)
+        y = _product(x, w)
         y = xp.add(y, b, out=y if y.flags.c_contiguous else xp.empty(y.shape, y.dtype))
-        return y.reshape(*x.shape[:-1], len(w))
+        return _as_before(y, x)
 
     def backward(ctx, g):
         gx, gw, rows = _gradients(ctx, g)
@@ -74,7 +83,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     tensor([21.])
     """
     require_tensors("linear", input=input, weight=weight, bias=bias)
-    shape, weights = tuple(input.shape), tuple(weight.shape)
+    shape, weights, dtype = input._array.shape, weight._array.shape, input.dtype
     if not shape or not weights:
         raise RuntimeError(
             f"linear: input and weight need at least 1 dim, they have {len(shape)} and "
@@ -88,9 +97,9 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
             f"{shape[-1]} features and weight {list(weights)} takes {weights[-1]}"
         )
     for name, other in (("weight", weight), ("bias", bias)):
-        if other is not None and other.dtype != input.dtype:
+        if other is not None and other.dtype is not dtype:
             raise RuntimeError(
-                f"linear: expected input and {name} to have the same dtype, but got {input.dtype} "
+                f"linear: expected input and {name} to have the same dtype, but got {dtype} "
                 f"and {other.dtype}: convert one with .to()"
             )
     if len(weights) == 1:
@@ -98,7 +107,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         return y if bias is None else y + bias
     if bias is None:
         return Linear.fn(input, weight)
-    if tuple(bias.shape) != weights[:1]:
+    if bias._array.shape != weights[:1]:
         return Linear.fn(input, weight) + _stretched(bias, (*shape[:-1], weights[0]))
     return LinearBias.fn(bias, input, weight)
 

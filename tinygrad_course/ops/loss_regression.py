@@ -159,8 +159,9 @@ def _comparable(
     check_reduction(reduction)
     require_tensors(name, input=input, target=target, weight=weight)
     input, target = broadcast(name, input, target, stacklevel)
-    dtype = result_type(input._array, target._array)
-    input, target = (x if x.dtype is dtype else x.to(dtype) for x in (input, target))
+    if input.dtype is not target.dtype:
+        dtype = result_type(input._array, target._array)
+        input, target = input.to(dtype), target.to(dtype)
     require_floats(name, input._array)
     return input, target
 

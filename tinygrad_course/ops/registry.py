@@ -285,7 +285,7 @@ def guards_of(
     """Who could overwrite what `node` saved: the inputs and outputs among the saved values."""
     guards = []
     for place, value in enumerate(node.saved):
-        if value is None:
+        if not hasattr(value, "strides"):
             continue
         for x, array in zip(inputs, arrays):  # noqa: B905 (strict= costs a third of the loop)
             if value is array:
