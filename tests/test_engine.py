@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import inspect
 import itertools
+import sys
 import threading
 import tracemalloc
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 import tinygrad_course as tg
 from tinygrad_course.autograd.node import Node
 from tinygrad_course.ops.broadcasting import _guards
-from tinygrad_course.ops.registry import guards_of
+from tinygrad_course.ops.registry import OPS, guards_of
 
 from .death import death
 from .parity.both import attempt, both, refused
@@ -384,6 +385,23 @@ def test_short_way_to_guards_is_the_long_one(saved, number) -> None:
     inputs, arrays = ((x,), (a,)) if number else ((x, y), (a, b))
     long = guards_of(node, inputs, arrays, (c,), (z,))
     assert _guards(node.saved, x, a, y, b, z, c) == long
+
+
+def test_an_operation_knows_the_arguments_of_its_forward() -> None:
+    """As `inspect` tells them: arrays before the slash, parameters after it."""
+    for op in OPS.values():
+        arguments = list(inspect.signature(op.forward).parameters.values())[2:]
+        if any(p.kind is p.VAR_POSITIONAL for p in arguments):
+            assert op.arity == op.most == sys.maxsize and op.required == 0
+            continue
+        arrays = [p for p in arguments if p.kind is p.POSITIONAL_ONLY]
+        assert op.arity == len(arrays) == len(op.array_names)
+        assert op.required == sum(p.default is p.empty for p in arrays)
+        assert op.most == sum(p.kind is not p.KEYWORD_ONLY for p in arguments)
+        assert op.parameters == tuple(p.name for p in arguments if p not in arrays)
+    clamp, addmm = OPS["Clamp"], OPS["Addmm"]
+    assert clamp.array_names == ("input", "min", "max") and (clamp.required, clamp.most) == (1, 3)
+    assert addmm.arity == 3 and addmm.most == 5 and addmm.parameters == ("beta", "alpha")
 
 
 @pytest.mark.parametrize("name", ["add", "__mul__", "exp", "t"])

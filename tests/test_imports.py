@@ -125,6 +125,15 @@ def test_the_course_declares_what_it_imports() -> None:
     assert not foreign, f"name these in pyproject.toml and environment.yml: {foreign}"
 
 
+def fresh(program: str) -> list[str]:
+    """The lines that a program prints in a fresh process."""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
 def test_import_with_numpy_alone() -> None:
     """In a fresh process that can find nothing but the standard library, NumPy and the engine."""
     program = """
@@ -142,8 +151,63 @@ x = tg.tensor([1.0, 2.0], requires_grad=True)
 print(x.grad.tolist())
 print(sorted({m.split(".")[0] for m in sys.modules} & {"IPython", "cupy", "graphviz", "torch"}))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split("\n")[:2] == ["[2.0, 4.0]", "[]"]
+    assert fresh(program) == ["[2.0, 4.0]", "[]"]
+
+
+LATER = ["cpu", "cuda", "distributed", "linalg", "nn", "optim", "serialization", "utils", "viz"]
+
+
+def test_parts_are_imported_when_first_used() -> None:
+    """And what no part of the import needs stays out: each costs its milliseconds."""
+    program = """
+import sys
+import numpy
+before = set(sys.modules)
+import tinygrad_course as tg
+new = set(sys.modules) - before
+print(sorted(name for name in new if name.count(".") == 1 and name.split(".")[1] in LATER))
+print(sorted(name for name in new if not name.startswith("tinygrad_course")))
+print({*LATER, "load", "save", "get_device_module"} <= set(dir(tg)) & set(tg.__all__))
+print(tg.nn.Linear(2, 3).weight.shape, tg.save is tg.serialization.save, "save" in vars(tg))
+print(tg.get_device_module("cpu") is tg.cpu, hasattr(tg, "jit"))
+"""
+    parts, others, listed, layer, device = fresh(f"LATER = {LATER}\n{program}")
+    assert parts == "[]"
+    heavy = {"dataclasses", "multiprocessing", "numpy.random", "numpy.typing", "pathlib"}
+    assert not set(ast.literal_eval(others)) & {*heavy, "socket", "traceback", "zipfile"}
+    assert listed == "True"
+    assert layer == "torch.Size([3, 2]) True True"
+    assert device == "True False"
+
+
+def test_a_part_can_be_asked_for_in_every_way() -> None:
+    ways = """
+by_attribute = tg.NAME
+from tinygrad_course import NAME
+import tinygrad_course.NAME as by_import
+print(by_attribute is NAME is by_import is sys.modules["tinygrad_course.NAME"])
+"""
+    program = "".join(ways.replace("NAME", name) for name in LATER)
+    assert fresh(f"import sys, tinygrad_course as tg\n{program}") == ["True"] * len(LATER)
+    star = "from tinygrad_course import *\nprint(nn.__name__, load.__name__, viz.__name__)"
+    assert fresh(star) == ["tinygrad_course.nn load tinygrad_course.viz"]
+
+
+def test_threads_may_be_the_first_to_use_a_part() -> None:
+    program = """
+import threading
+import tinygrad_course as tg
+uses = [lambda: tg.nn.Linear, lambda: tg.optim.SGD, lambda: tg.save, lambda: tg.distributed.Work]
+threads, found = [], []
+start = threading.Barrier(12)
+def run(use):
+    start.wait()
+    found.append(use())
+for use in uses * 3:
+    threads.append(threading.Thread(target=run, args=(use,)))
+    threads[-1].start()
+for thread in threads:
+    thread.join()
+print(len(found), len(set(found)))
+"""
+    assert fresh(program) == ["12 4"]

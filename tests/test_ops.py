@@ -26,6 +26,7 @@ ELSEWHERE = {
     "cuda": "test_devices",
     "from_dlpack": "test_interchange",
     "numpy": "test_interchange",
+    "record_stream": "test_cuda",
 }
 
 

@@ -2,6 +2,8 @@
 where `import torch` would.
 
 The public names only; see `tensor`, `autograd`, `ops`, `nn`, `optim` for what is behind them.
+Tensors and their operations are imported at once; what `_LATER` lists, layers and optimizers too,
+when it is first used.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import autograd, cpu, cuda, distributed, linalg, nn, ops, optim
+from . import autograd, ops
 from .autograd import (
     enable_grad,
     inference_mode,
@@ -21,7 +23,6 @@ from .autograd import (
     set_grad_enabled,
 )
 from .autograd.variable import Tensor, Variable
-from .cpu import get_device_module
 from .device import Device as device
 from .device import get_default_device, set_default_device
 from .dtype import (
@@ -71,13 +72,18 @@ from .random import (
     seed,
     set_rng_state,
 )
-from .serialization import load, save
 from .shape import Size
 from .storage import STORAGES
 from .threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
-    from . import utils, viz
+    from . import cpu, cuda, distributed, linalg, nn, optim, serialization, utils, viz
+    from .cpu import get_device_module
+    from .serialization import load, save
+
+# Imported when first used: modules, and functions that stand in one of them.
+_LATER = ("cpu", "cuda", "distributed", "linalg", "nn", "optim", "serialization", "utils", "viz")
+_FOUND_IN = {"get_device_module": "cpu", "load": "serialization", "save": "serialization"}
 
 __version__ = "0.1.0"
 
@@ -105,18 +111,26 @@ def is_tensor(obj: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("utils", "viz"):  # imported when first used: processes, sockets, drawing
-        from importlib import import_module
+    from importlib import import_module
 
+    if name in _LATER:
         return import_module(f".{name}", __name__)
+    if name in _FOUND_IN:
+        found = getattr(import_module(f".{_FOUND_IN[name]}", __name__), name)
+        globals()[name] = found  # so that this is asked once
+        return found
     raise AttributeError(
         f"tinygrad_course has no {name!r}. Where PyTorch has it, this engine leaves it out; "
         "dir(tinygrad_course) lists what is there."
     )
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 __all__ = sorted(
     name
-    for name in (*globals(), "utils")
+    for name in (*globals(), *_LATER, *_FOUND_IN)
     if not name.startswith("_") and name not in ("annotations", "np", "Any", "TYPE_CHECKING")
 )

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+Array = np.ndarray[Any, np.dtype[Any]]
 
 # Dots for what is left out: of the columns, of the rows, and of both.
 ACROSS, DOWN, ASLANT = "...", "\u22ee", "\u22f1"

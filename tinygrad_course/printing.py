@@ -8,26 +8,25 @@ can neither record nor change anything.
 Lesson 01: what is printed is rounded to four digits; `x.tolist()` shows what is stored.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from .device import backend_of
 from .dtype import bool_, get_default_dtype, int64
 from .legacy_printing import legacy_text
 
-Array = npt.NDArray[Any]
+Array = np.ndarray[Any, np.dtype[Any]]
 
 
 # ---------------------------------------------------------------- options
 
 
-@dataclass(frozen=True)
-class PrintOptions:
+class PrintOptions(NamedTuple):
     """The settings of `set_printoptions`, with PyTorch's defaults."""
 
     precision: int = 4
@@ -76,7 +75,7 @@ def set_printoptions(
     given["threshold"] = threshold
     changes = {name: value for name, value in given.items() if value is not None}
     base = _options if profile is None else _PROFILES[profile]
-    _options = replace(base, **changes, sci_mode=sci_mode)
+    _options = base._replace(**changes, sci_mode=sci_mode)
 
 
 # ---------------------------------------------------------------- the whole text
@@ -200,7 +199,7 @@ class _Format:
             self.width = max(self.width, len(self._plain(number)))
 
     @staticmethod
-    def _notation(x: npt.NDArray[np.float64]) -> Callable[[float], str]:
+    def _notation(x: Array) -> Callable[[float], str]:
         """The notation for floating point numbers of which the finite, nonzero ones are x."""
         scientific = _options.sci_mode if x.size else False
         if scientific is None:

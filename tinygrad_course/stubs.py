@@ -47,6 +47,7 @@ _RETURNS = {
     "nanmedian": "Any",
     "nonzero": "Any",
     "numpy": "Any",
+    "record_stream": "None",
     "sort": "Any",
     "split": "tuple[Tensor, ...]",
     "topk": "Any",

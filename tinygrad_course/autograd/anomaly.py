@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
-from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..device import xp_of
 from .node import Node, recorded_at
 from .watch import OpHook, unwatch, watch, watching
 
-_ENGINE = f"{Path(__file__).parents[1]}{os.sep}"
+if TYPE_CHECKING:
+    from traceback import FrameSummary
+
+_ENGINE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 class _Detector(OpHook):
@@ -55,8 +56,10 @@ def users_frame(frame: FrameType) -> bool:
     return not frame.f_code.co_filename.startswith(_ENGINE)
 
 
-def users_line() -> traceback.FrameSummary | None:
+def users_line() -> FrameSummary | None:
     """The innermost line that runs now and is none of the engine's."""
+    from traceback import FrameSummary
+
     frame = sys._getframe(1)
     while not users_frame(frame):
         if frame.f_back is None:
@@ -64,7 +67,7 @@ def users_line() -> traceback.FrameSummary | None:
         frame = frame.f_back
     code = frame.f_code
     # The text of the line is read only when an error shows it.
-    return traceback.FrameSummary(code.co_filename, frame.f_lineno, code.co_name, lookup_line=False)
+    return FrameSummary(code.co_filename, frame.f_lineno, code.co_name, lookup_line=False)
 
 
 def is_anomaly_enabled() -> bool:

@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ..device import backend_of, move
 from ..dtype import float64
 from .engine import grad
 from .variable import Tensor
 
-Values = npt.NDArray[np.float64]
+Values = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class GradcheckError(RuntimeError):

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..autograd.variable import Tensor
 from ..device import Device
-from ..ops.registry import method
 from .devices import at, current_device, runtime, set_device
 
 
@@ -222,20 +220,3 @@ class StreamContext:
 def stream(stream: Stream | None) -> StreamContext:
     """A block in which work goes into `stream`: `with tg.cuda.stream(s): ...`."""
     return StreamContext(stream)
-
-
-def record_stream(self: Tensor, stream: Stream) -> None:
-    """Keeps the memory of a CUDA tensor from being used again before the present work of `stream`
-    is done.
-
-    CuPy hands memory on in the order of the stream it was made in; so that stream, taken to be the
-    current one, waits here.
-    """
-    if not isinstance(stream, Stream):
-        raise RuntimeError(f"unknown parameter type: {type(stream).__name__} is no tg.cuda.Stream")
-    if not self.is_cuda:
-        raise NotImplementedError("record_stream() is for CUDA tensors, and this one is on the CPU")
-    current_stream(self.get_device()).wait_stream(stream)
-
-
-method(record_stream)

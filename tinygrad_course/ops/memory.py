@@ -1,4 +1,5 @@
-"""Other memory, or another size, under a tensor: `set_`, `resize_`, and the storage as bytes.
+"""The memory under a tensor: another one (`set_`), another size (`resize_`), the storage as bytes,
+and how long it is kept for a stream.
 
 These change the window itself, not what is in it. Nothing of it is differentiated. Lesson 02.
 """
@@ -131,10 +132,26 @@ def resize_as_(self: Tensor, the_template: Tensor, **options: Any) -> Tensor:
     return resize_(self, the_template.shape, **options)
 
 
+def record_stream(self: Tensor, stream: Any) -> None:
+    """Keeps the memory of a CUDA tensor from being used again before the present work of `stream`
+    is done.
+
+    CuPy hands memory on in the order of the stream it was made in; so that stream, taken to be the
+    current one, waits here.
+    """
+    from ..cuda.streams import Stream, current_stream  # above this module
+
+    if not isinstance(stream, Stream):
+        raise RuntimeError(f"unknown parameter type: {type(stream).__name__} is no tg.cuda.Stream")
+    if not self.is_cuda:
+        raise NotImplementedError("record_stream() is for CUDA tensors, and this one is on the CPU")
+    current_stream(self.get_device()).wait_stream(stream)
+
+
 def is_storage(obj: Any) -> bool:
     """Whether `obj` is a storage."""
     return isinstance(obj, Storage | UntypedStorage)
 
 
 function(resize_as_)
-method(set_, resize_, resize_as_)
+method(set_, resize_, resize_as_, record_stream)

@@ -9,11 +9,11 @@ its kernel; called on Tensors, it is recorded when one of them needs a gradient.
 
 from __future__ import annotations
 
-import inspect
 import operator as python_operator
 import sys
 from collections.abc import Callable
 from functools import wraps
+from inspect import CO_VARARGS
 from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
@@ -343,14 +343,14 @@ def method(*bodies: Callable[..., Any], **named: Any) -> None:
 def _signature(cls: type[Op]) -> None:
     """Notes the arguments of `forward`, once: `arity` arrays, of which `required` must be given,
     `array_names` their keywords, and `most` positional arguments in all."""
-    parameters = list(inspect.signature(cls.forward).parameters.values())[2:]
-    arrays = [p for p in parameters if p.kind is p.POSITIONAL_ONLY]
-    cls.array_names = tuple({"x": "input", "y": "other"}.get(p.name, p.name) for p in arrays)
-    cls.required = sum(p.default is p.empty for p in arrays)
-    cls.arity = len(arrays)
-    cls.most = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
-    cls.parameters = tuple(p.name for p in parameters if p not in arrays)
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters):  # as many tensors as there are
+    code, defaults = cls.forward.__code__, cls.forward.__defaults__ or ()
+    names = code.co_varnames[2 : code.co_argcount + code.co_kwonlyargcount]  # without ctx and xp
+    cls.arity = max(code.co_posonlyargcount - 2, 0)
+    cls.most = code.co_argcount - 2
+    cls.required = min(cls.arity, cls.most - len(defaults))
+    cls.array_names = tuple([{"x": "input", "y": "other"}.get(n, n) for n in names[: cls.arity]])
+    cls.parameters = names[cls.arity :]
+    if code.co_flags & CO_VARARGS:  # as many tensors as there are
         cls.arity = cls.most = sys.maxsize
 
 

@@ -7,12 +7,14 @@ formulas in the same precision, in the same order. Lesson 01.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .generator import Array, Generator, Shape
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 def uniform(

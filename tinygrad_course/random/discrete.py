@@ -6,14 +6,16 @@ As in `continuous`, numbers and order are those of PyTorch's CPU kernels. Lesson
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .continuous import exponential, require_float, unit
 from .generator import Array, Generator, Shape
 from .order import in_memory_order
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 def geometric(

@@ -12,14 +12,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..device import Device
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ..autograd.variable import Tensor
 
-Array = npt.NDArray[Any]
+Array = np.ndarray[Any, np.dtype[Any]]
 Shape = tuple[int, ...]
 
 # The seed of a new Generator, as in PyTorch. Only the default generator starts from chance.
