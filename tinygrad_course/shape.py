@@ -108,7 +108,8 @@ def as_int(value: Any, name: str) -> int:
 
 def size_args(sizes: Iterable[Any], name: str = "size") -> tuple[int, ...]:
     """The sizes of `f(2, 3)` or `f((2, 3))` as one tuple of ints."""
-    sizes = tuple(sizes)
+    if type(sizes) is not tuple:
+        sizes = tuple(sizes)
     if len(sizes) == 1 and type(sizes[0]) is not int and isinstance(sizes[0], Sequence):
         sizes = tuple(sizes[0])
     for n in sizes:

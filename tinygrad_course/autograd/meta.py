@@ -11,7 +11,7 @@ from typing import Any, Self
 from weakref import ref
 
 from .hooks import NodeHooks, keep_retaining
-from .node import AccumulateGrad, Edge
+from .node import AccumulateGrad, Edge, next_accumulator
 
 FROZEN = {
     "several": "a view returned together with others by one operation (split, chunk, unbind)",
@@ -68,7 +68,8 @@ class Meta:
             # the other way round.
             node = None if self._accumulator is None else self._accumulator()
             if node is None:
-                node = AccumulateGrad(tensor)
+                node = AccumulateGrad()
+                node.variable, node.hooks, node.order = tensor, self.hooks, next_accumulator()
                 self._accumulator = ref(node)
             return node, 0
         if self.base is not None and tensor._counter[0] != self.seen:

@@ -25,7 +25,7 @@ Edge = tuple["Node", int]
 next_order = itertools.count().__next__
 # An accumulator runs as soon as its gradient is complete, before any operation that waits: it ranks
 # above all counts.
-_accumulators_first = itertools.count(1 << 62).__next__
+next_accumulator = itertools.count(1 << 62).__next__
 
 FREED: tuple[Any, ...] = ("freed",)
 
@@ -308,13 +308,10 @@ class AccumulateGrad(Node):
 
     node_name = "AccumulateGrad"
 
-    # As little as can be is each one's own: a leaf gets a new one with each graph.
+    variable: Any
+    # As little as can be is each one's own: a leaf gets a new one with each graph (see `Meta`).
     edges = saved = guards = ()
     restore = None
-
-    def __init__(self, variable: Any) -> None:
-        self.variable, self.hooks = variable, variable._meta.hooks
-        self.order = _accumulators_first()
 
     @property
     def outputs(self) -> Any:  # type: ignore[override]

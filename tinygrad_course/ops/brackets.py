@@ -190,7 +190,7 @@ def plain_view(x: Tensor, parts: tuple[Any, ...]) -> Tensor | None:
     """x[parts] in one step when there are only ints and slices; None when it has to go the long
     way, which also knows what may be wrong."""
     op: type[Slice] | None = None  # named after what is done last
-    dots = False
+    shows_array = False
     for part in parts:
         kind = type(part)
         if kind is slice:
@@ -199,15 +199,16 @@ def plain_view(x: Tensor, parts: tuple[Any, ...]) -> Tensor | None:
                 return None
             if op is None or part != _ALL:
                 op = Slice
+            shows_array = True
         elif kind is int:
             op = Select
         elif part is Ellipsis:
-            dots = True
+            shows_array = True
         else:
             return None
     if op is None:
         return None
-    if not dots:
+    if not shows_array:
         parts = (*parts, ...)  # keeps NumPy from turning a single element into a number
     try:
         return op.fn(x, parts)
