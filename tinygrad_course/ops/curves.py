@@ -12,6 +12,8 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..kernels.pointwise import alike, pointwise
 from ..shape import wrap_dim
 from .arguments import require_tensors
@@ -22,6 +24,7 @@ from .elementwise import where
 from .exponential import exp, sigmoid, tanh
 from .inplace import change
 from .join import Cat
+from .pieces import in_pieces, large
 from .pointwise import in_single
 from .rectifiers import require_floats, require_straight
 from .registry import Op, function
@@ -41,6 +44,8 @@ class Curve(Unary):
         x, *parameters = ctx.saved
         if ctx.kernel and alike(g, x):
             return pointwise(f"{ctx.kernel}_backward", g, x)
+        if large(g, x):
+            return in_pieces(lambda gx, g, x: np.multiply(g, ctx.slope(x, *parameters), gx), g, x)
         if getattr(x, "_array", x).dtype != "float16":
             return g * ctx.slope(x, *parameters)
         return to_dtype(g * ctx.slope(to_dtype(x, "float32"), *parameters), "float16")
@@ -48,6 +53,8 @@ class Curve(Unary):
 
 def _curved(name, xp, curve, x):
     require_floats(name, x)
+    if large(x):
+        return in_pieces(lambda y, x: np.copyto(y, curve(np, x)), x)
     return in_single(xp, curve, x)
 
 
