@@ -1,8 +1,9 @@
 """Activations that bend smoothly: exponential, Gaussian and logistic curves.
 
 Each class is a curve and its slope, and its derivative of any order follows from the slope's
-formula. Nothing overflows: exp sees no positive number. float16 is computed in float32, as PyTorch
-does, since 11 bits are too few for several steps in a row. The straight ones are in `rectifiers`.
+formula. No result overflows: exp sees no positive number, or its infinity is what is divided by.
+float16 is computed in float32, as PyTorch does, since 11 bits are too few for several steps in a
+row. The straight ones are in `rectifiers`.
 Lesson 13.
 """
 
@@ -186,18 +187,17 @@ def _cubic(x):
 
 
 class Silu(Curve, fn=""):
-    """x·s, s = sigmoid(x); dx = g·s·(1 + x·(1 - s))."""
+    """x·s = x / (1 + e^-x), s = sigmoid(x); dx = g·s·(1 + x·(1 - s))."""
 
     __slots__ = ()
 
     kernel = "silu"
 
     def forward(ctx, xp, x, /):
-        def curve(xp, x):  # with all digits of small shares, unlike the fast sigmoid
-            return x * xp.exp(xp.minimum(x, 0)) / (1 + xp.exp(-xp.abs(x)))
-
         ctx.save(x)
-        return pointwise("silu", x) if alike(x) else _curved("silu", xp, curve, x)
+        if alike(x):
+            return pointwise("silu", x)
+        return _curved("silu", xp, lambda xp, x: x / (1 + xp.exp(-x)), x)
 
     def slope(ctx, x):
         s = sigmoid(x)
