@@ -111,12 +111,14 @@ def _output(xp, x, w, b, places, geometry):
     y_tiles = in_tiles(y, m)
     if xp is np and _by_images(rows_of_w, there[0], x.itemsize):
         seen = np.moveaxis(windows(images_framed(x, geometry), kernel, *there), -1, x.ndim - 1)
+        by_row = None if b is None else np.repeat(b, m).reshape(groups, -1, 1)
+        parts = y_tiles.transpose(1, 2, 0, *range(3, y_tiles.ndim))
         for images in _row_blocks(xp, seen, _COLUMN_BYTES):
             product = rows_of_w @ _columns(xp, seen, images, groups)
-            if b is not None:
-                product += np.repeat(b, m).reshape(groups, -1, 1)
-            part = y_tiles[images]
-            part[...] = np.moveaxis(product.reshape(o, m, len(part), *part.shape[3:]), 2, 0)
+            if by_row is not None:
+                product += by_row
+            part = parts[:, :, images]
+            part[...] = product.reshape(part.shape)
         return y
     seen = windows(images_last(xp, x, geometry), kernel, *there)
     for rows in _row_blocks(xp, seen, _COLUMN_BYTES):
