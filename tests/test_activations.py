@@ -10,6 +10,7 @@ import pytest
 
 import tinygrad_course as tg
 from tinygrad_course.nn import functional as F
+from tinygrad_course.ops import pieces
 
 from .parity.both import attempt, both
 
@@ -168,6 +169,75 @@ def test_gradients_in_half_precision(name: str) -> None:
         return [str(y.dtype), str(g.dtype), (g.float() * 500).round().tolist()]
 
     program()
+
+
+CURVES = ("sigmoid", "gelu", "silu", "mish", "softplus", "logsigmoid", "elu", "selu", "hardswish")
+
+
+@pytest.fixture
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten numbers count as large, and are computed eight at a time."""
+    monkeypatch.setattr(pieces, "LARGE", 10)
+    monkeypatch.setattr(pieces, "PIECE", 8)
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("name", CURVES)
+def test_large_arrays(name: str) -> None:
+    """Whatever the memory order of it and of the gradient; twice."""
+
+    @both
+    def program(lib):
+        x = lib.linspace(-30, 19.5, 35, dtype=lib.float64).reshape(5, 7).requires_grad_()
+        seen = []
+        for view in (x, x.t(), x[::2], x[:, 3], x[1:1], x[0, 0], x.reshape(5, 1, 7)):
+            y = getattr(lib.nn.functional, name)(view)
+            w = lib.arange(0.0, view.numel()).reshape(view.shape).to(lib.float64)
+            (first,) = lib.autograd.grad(y, x, w, create_graph=True)
+            (again,) = lib.autograd.grad(first.sum(), x, retain_graph=True)
+            gradients = [first, again, *lib.autograd.grad(y.sum(), x)]
+            seen += [y, *(g.tolist() for g in gradients)]
+        return seen
+
+    program()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", CURVES)
+def test_pieces_give_what_the_whole_gives(name: str, dtype: str, request: Any) -> None:
+    ends = [math.inf, -math.inf, math.nan, 0.0, -0.0, 1e-30, 1e4, -1e4]
+    numbers = tg.tensor([*ends, *np.linspace(-120, 120, 995)]).to(getattr(tg, dtype))
+
+    def results() -> list[np.ndarray]:
+        x = numbers.clone().requires_grad_()
+        y = getattr(F, name)(x)
+        y.backward(numbers.flip(0))
+        return [y.detach().numpy(), x.grad.numpy()]
+
+    whole = results()
+    request.getfixturevalue("small_pieces")
+    for found, expected in zip(results(), whole, strict=True):
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+
+
+def test_what_is_taken_in_pieces(small_pieces: None) -> None:
+    x = np.linspace(0, 1, 20).reshape(4, 5)
+    sizes = []
+
+    def steps(y: np.ndarray, x: np.ndarray, other: np.ndarray) -> None:
+        sizes.append(y.size)
+        np.multiply(x, other, out=y)
+
+    assert pieces.large(x) and pieces.large(x, x + 1)
+    np.testing.assert_array_equal(pieces.in_pieces(steps, x, x + 1), x * (x + 1))
+    assert sizes == [8, 8, 4]
+    halves, whole = x.astype("float16"), x.astype("int64")
+    for arrays in ((x[0],), (x.T,), (halves,), (whole,), (tg.tensor(x),), (x, x.T.copy())):
+        assert not pieces.large(*arrays)
+    for other in (x.astype("float32"), x[0], np.broadcast_to(x[0], x.shape), tg.tensor(x)):
+        assert not pieces.large(x, other)
 
 
 def test_old_names_of_limits_warn() -> None:

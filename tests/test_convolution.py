@@ -11,6 +11,7 @@ import pytest
 
 import tinygrad_course as tg
 from tinygrad_course.nn import functional as F
+from tinygrad_course.ops import convolution as kernels
 from tinygrad_course.ops.columns import Geometry, window_count
 from tinygrad_course.ops.convolution import (
     conv_input,
@@ -47,11 +48,14 @@ GEOMETRIES = [
 ]
 
 
+@pytest.mark.parametrize("by_images", [True, False])
 @pytest.mark.parametrize("outputs", [4, 8])
 @pytest.mark.parametrize("size, kernel, stride, padding, dilation, groups", GEOMETRIES)
 def test_the_three_maps_of_a_convolution_are_adjoint(
-    size, kernel, stride, padding, dilation, groups, outputs
+    size, kernel, stride, padding, dilation, groups, outputs, by_images, monkeypatch
 ) -> None:
+    monkeypatch.setattr(kernels, "_by_images", lambda *_: by_images)
+    monkeypatch.setattr(kernels, "_COLUMN_BYTES", 5000)
     geometry = Geometry(stride, padding, dilation, groups)
     places = window_count(size, kernel, geometry)
     x, w = draw(3, 4, *size), draw(outputs, 4 // groups, *kernel, seed=1)
@@ -65,6 +69,27 @@ def test_the_three_maps_of_a_convolution_are_adjoint(
     product = (y * g).sum()
     np.testing.assert_allclose((x * conv_input(g, w, None, size, geometry)).sum(), product)
     np.testing.assert_allclose((w * conv_weight(x, g, kernel, geometry)).sum(), product)
+
+
+@pytest.mark.parametrize("padding", [0, 2])
+def test_images_that_lie_otherwise_in_memory(padding, monkeypatch) -> None:
+    monkeypatch.setattr(kernels, "_by_images", lambda *_: True)
+
+    @both
+    def program(lib):
+        x = (lib.arange(2.0 * 4 * 24 * 26, dtype=lib.float64) * 37 % 101).reshape(2, 4, 24, 26)
+        w = (lib.arange(6.0 * 2 * 5 * 3, dtype=lib.float64) * 11 % 13).reshape(6, 2, 5, 3)
+        b = lib.arange(6.0, dtype=lib.float64)
+        seen = []
+        for images in (x, x.transpose(2, 3), x.flip(0)[:, :2], x[1:, ::2], x[0], x[:0]):
+            kernel = w.requires_grad_()
+            groups = images.shape[-3] // 2
+            y = lib.conv2d(images, kernel, b, padding=padding, groups=groups)
+            seen += [y, lib.autograd.grad((y * y).sum(), kernel)[0]]
+        spread = x[:1, :1].expand(3, 2, 24, 26).contiguous(memory_format=lib.channels_last)
+        return [*seen, lib.conv2d(spread, w, None, padding=padding).tolist()]
+
+    program()
 
 
 @pytest.mark.parametrize(
@@ -88,6 +113,20 @@ def test_how_many_rows_are_a_tile(n, channels, kernel, places, rows) -> None:
     assert found.geometry.stride[0] * found.places[0] == places[0]
     strided = plain._replace(stride=(2, *plain.stride[1:]))
     assert tiles(np, n, channels, kernel, places, strided)[1:] == (kernel, places, strided)
+
+
+@pytest.mark.parametrize(
+    "matrices, places, by_images",
+    [
+        ((1, 32, 9), (28, 28), True),
+        ((1, 32, 9), (19, 19), False),  # short rows
+        ((1, 16, 144), (28, 28), False),  # many numbers to copy for few outputs
+        ((9, 1, 9), (28, 28), False),
+        ((1, 64, 64), (200, 200), False),  # 10 MB of an image
+    ],
+)
+def test_which_columns_are_made_image_by_image(matrices, places, by_images) -> None:
+    assert kernels._by_images(np.empty(matrices), places, 4) is by_images
 
 
 @pytest.mark.parametrize("kernel, stride, padding, dilation", [(2, 1, 0, 1), (3, 2, 1, 2)])

@@ -76,6 +76,44 @@ def test_the_old_names_of_interpolate_warn(lib, name):
         getattr(lib.nn.functional, name)(lib.zeros(1, 1, 2, 2), 4)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [(1,), (1, 2), (2,), (3, 1), (3, 2, 1), (2, 2, 0, 2), (3, 2, 1, 1, True), (2, 3, 1, 3, True)],
+)
+@pytest.mark.parametrize(
+    ("dims", "dtype"),
+    [
+        *((dims, dtype) for dims in (1, 2, 3) for dtype in ("float32", "float64", "float16")),
+        *((dims, dtype) for dims in (2, 3) for dtype in ("int32", "uint8")),
+    ],
+)
+def test_maxima_without_their_places(dims, options, dtype):
+    """Where no gradient is asked for; also of images that lie otherwise in memory."""
+
+    @both
+    def program(lib):
+        pool = getattr(lib.nn.functional, f"max_pool{dims}d")
+        x = (lib.arange(2 * 3 * 7**dims) * 37 % 101).reshape(2, 3, *(7,) * dims)
+        x = x.to(getattr(lib, dtype))
+        if dtype.startswith("float"):
+            x -= 50
+        return [pool(v, *options) for v in (x, x[0], x.transpose(0, 1), x[..., ::2], x[:, :, 1:])]
+
+    program()
+
+
+def test_maxima_of_windows_of_their_own_size() -> None:
+    x = tg.arange(24.0).reshape(1, 1, 4, 6)
+    pool = tg.nn.functional.max_pool2d
+    assert pool(x, (1, 2)).tolist() == x[..., 1::2].tolist()
+    assert pool(x, (2, 1)).tolist() == x[:, :, 1::2].tolist()
+    assert pool(x, (4, 3), (1, 3)).tolist() == [[[[20.0, 23.0]]]]
+    for y in (pool(x, 1), pool(x, 1, 2), pool(x, (2, 1), (2, 2))):
+        assert y.is_contiguous()
+        y.zero_()
+    assert x.tolist() == tg.arange(24.0).reshape(1, 1, 4, 6).tolist()
+
+
 @pytest.mark.parametrize("name", ["adaptive_avg_pool1d", "interpolate"])
 def test_an_infinite_gradient_stays_in_its_window(name):
     @both

@@ -84,6 +84,14 @@ def images_last(xp, x, geometry):
     return last
 
 
+def images_framed(x, geometry):
+    """(N, C, H, W) with zeros around each image as a view (C, H, W, N): memory stays in the order
+    N, C, H, W."""
+    if any(map(any, geometry.padding)):
+        x = np.pad(x, ((0, 0), (0, 0), *geometry.padding))
+    return x.transpose(*range(1, x.ndim), 0)
+
+
 def _fitting(step):
     """How many lines, so many bytes apart, fit in a first-level cache of 8 x 4096 bytes: at least
     8, but where the step is a multiple of 4096 no more, for they compete for the same places."""

@@ -1,8 +1,9 @@
 """Activations that bend smoothly: exponential, Gaussian and logistic curves.
 
 Each class is a curve and its slope, and its derivative of any order follows from the slope's
-formula. Nothing overflows: exp sees no positive number. float16 is computed in float32, as PyTorch
-does, since 11 bits are too few for several steps in a row. The straight ones are in `rectifiers`.
+formula. No result overflows: exp sees no positive number, or its infinity is what is divided by.
+float16 is computed in float32, as PyTorch does, since 11 bits are too few for several steps in a
+row. The straight ones are in `rectifiers`.
 Lesson 13.
 """
 
@@ -11,6 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from typing import Any, ClassVar
+
+import numpy as np
 
 from ..kernels.pointwise import alike, pointwise
 from ..shape import wrap_dim
@@ -22,6 +25,7 @@ from .elementwise import where
 from .exponential import exp, sigmoid, tanh
 from .inplace import change
 from .join import Cat
+from .pieces import in_pieces, large
 from .pointwise import in_single
 from .rectifiers import require_floats, require_straight
 from .registry import Op, function
@@ -41,6 +45,8 @@ class Curve(Unary):
         x, *parameters = ctx.saved
         if ctx.kernel and alike(g, x):
             return pointwise(f"{ctx.kernel}_backward", g, x)
+        if large(g, x):
+            return in_pieces(lambda gx, g, x: np.multiply(g, ctx.slope(x, *parameters), gx), g, x)
         if getattr(x, "_array", x).dtype != "float16":
             return g * ctx.slope(x, *parameters)
         return to_dtype(g * ctx.slope(to_dtype(x, "float32"), *parameters), "float16")
@@ -48,6 +54,8 @@ class Curve(Unary):
 
 def _curved(name, xp, curve, x):
     require_floats(name, x)
+    if large(x):
+        return in_pieces(lambda y, x: np.copyto(y, curve(np, x)), x)
     return in_single(xp, curve, x)
 
 
@@ -179,18 +187,17 @@ def _cubic(x):
 
 
 class Silu(Curve, fn=""):
-    """x·s, s = sigmoid(x); dx = g·s·(1 + x·(1 - s))."""
+    """x·s = x / (1 + e^-x), s = sigmoid(x); dx = g·s·(1 + x·(1 - s))."""
 
     __slots__ = ()
 
     kernel = "silu"
 
     def forward(ctx, xp, x, /):
-        def curve(xp, x):  # with all digits of small shares, unlike the fast sigmoid
-            return x * xp.exp(xp.minimum(x, 0)) / (1 + xp.exp(-xp.abs(x)))
-
         ctx.save(x)
-        return pointwise("silu", x) if alike(x) else _curved("silu", xp, curve, x)
+        if alike(x):
+            return pointwise("silu", x)
+        return _curved("silu", xp, lambda xp, x: x / (1 + xp.exp(-x)), x)
 
     def slope(ctx, x):
         s = sigmoid(x)

@@ -6,10 +6,13 @@ their result, from which the derivative follows without the input. Lessons 03 an
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..autograd.node import blank
 from ..autograd.variable import Tensor
 from ..kernels.pointwise import alike, pointwise
 from .broadcasting import Unary
+from .pieces import in_pieces, large
 from .registry import Op
 
 
@@ -124,6 +127,8 @@ class Sigmoid(Unary, method=True, inplace=True, floats=True):
     def forward(ctx, xp, x, /):
         if alike(x):
             y = pointwise("sigmoid", x)
+        elif large(x):
+            y = in_pieces(_sigmoid, x)
         else:  # float16 in float32: e^12 is infinite there
             e = xp.exp(-x, dtype="float32" if x.dtype == "float16" else x.dtype)
             y = (1 / (1 + e)).astype(x.dtype, copy=False)
@@ -134,7 +139,24 @@ class Sigmoid(Unary, method=True, inplace=True, floats=True):
         (y,) = ctx.saved
         if alike(g, y):
             return pointwise("sigmoid_backward", g, y)
+        if large(g, y):
+            return in_pieces(_sigmoid_backward, g, y)
         return g * (y * (1 - y))
+
+
+def _sigmoid(y, x):
+    """The formula of forward step by step, in the memory of y."""
+    np.negative(x, out=y)
+    np.exp(y, out=y)
+    np.add(y, 1, out=y)
+    np.divide(1, y, out=y)
+
+
+def _sigmoid_backward(dx, g, y):
+    """That of backward, in the memory of dx."""
+    np.subtract(1, y, out=dx)
+    np.multiply(y, dx, out=dx)
+    np.multiply(g, dx, out=dx)
 
 
 class Relu(Unary, method=True, inplace=True):

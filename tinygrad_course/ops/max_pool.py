@@ -38,13 +38,20 @@ def _lowest(dtype):
 
 
 def _maxima(xp, x, windows):
-    """The maximum of each window; nan wherever there is one."""
+    """The maximum of each window; nan wherever there is one.
+
+    The largest of each window's rows, dim by dim: whole rows are read at once, and only what is
+    left of them number by number.
+    """
     x = windows.frame(xp, x, _lowest(x.dtype))
-    (_, first), *others = windows.cells
-    best = windows.seen_by(x, first).copy()
-    for _, place in others:
-        xp.maximum(best, windows.seen_by(x, place), out=best)
-    return best
+    for dim, (k, s, _, d, count, _) in enumerate(zip(*windows, strict=True)):
+        along = (slice(None),) * (x.ndim - len(windows.size) + dim)
+        x, *others = [x[(*along, slice(i * d, i * d + (count - 1) * s + 1, s))] for i in range(k)]
+        if others:
+            x = xp.maximum(x, others[0], out=xp.empty(x.shape, x.dtype))
+        for other in others[1:]:
+            xp.maximum(x, other, out=x)
+    return x if x.flags.owndata else x.copy()  # a view where windows have one cell
 
 
 def _maxima_and_places(xp, x, windows, nans):
