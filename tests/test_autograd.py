@@ -959,6 +959,13 @@ def test_leaves_have_accumulators(lib):
     return [fn.variable is x, place, fn.next_functions, x.grad_fn]
 
 
+def test_an_accumulator_is_a_node_without_inputs():
+    x = leaf(tg, 1, 2)
+    fn = (x * 2).grad_fn.next_functions[0][0]
+    assert (fn.needs, fn.needs_input_grad, fn.num_inputs, fn.num_outputs) == ((), (), 0, 1)
+    assert fn.metadata_of(0) == (tg.Size([2]), tg.float64)
+
+
 def test_a_leaf_has_one_accumulator():
     x = leaf(tg, 1, 2)
     y, z = x * 2, x + 1

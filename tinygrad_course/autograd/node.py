@@ -310,7 +310,7 @@ class AccumulateGrad(Node):
 
     variable: Any
     # As little as can be is each one's own: a leaf gets a new one with each graph (see `Meta`).
-    edges = saved = guards = ()
+    edges = needs = saved = guards = ()
     restore = None
 
     @property
