@@ -462,10 +462,11 @@ def record(root, calls):
         seen[node] = type(type(node).__name__, (kind,), {})(node, calls)
         met = [child for child, _ in node.next_functions if child is not None]
         found += [child for child in dict.fromkeys(met) if child not in seen and child not in found]
-    nowhere = type(root)(())
+    nowhere = type(root)().start(())
     for node, twin in seen.items():
         twin.next_functions = tuple((seen.get(child), i) for child, i in node.next_functions)
-        node.edges = tuple(edge and (nowhere, 0) for edge in node.edges)
+        if node.edges:
+            node.edges = tuple(edge and (nowhere, 0) for edge in node.edges)
     return seen[root]
 
 
