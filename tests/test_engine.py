@@ -380,7 +380,7 @@ def test_short_way_to_guards_is_the_long_one(saved, number) -> None:
     x.add_(1)
     y = 2.0 if number else tg.ones(2)
     a, b, c = x._array, y if number else y._array, z._array
-    node = Node((None, None))
+    node = Node().start((None, None))
     node.save(*({"a": a, "b": b, "c": c, "n": None}[name] for name in saved))
     inputs, arrays = ((x,), (a,)) if number else ((x, y), (a, b))
     long = guards_of(node, inputs, arrays, (c,), (z,))
